@@ -2,10 +2,10 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.js';
 import { placesForPostgres, type Places } from './postgres-places.js';
 import { processCommand } from './process-identity.js';
 
@@ -111,14 +111,6 @@ async function postmasterFile(data: string): Promise<string[]> {
 async function stopLeftover(data: string): Promise<void> {
   const pid = Number((await postmasterFile(data))[0]);
   if (pid > 0 && (await processCommand(pid))?.includes(data)) process.kill(pid, 'SIGINT');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, HOST);
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await once(probe.close(), 'close');
-  return port;
 }
 
 process.once('message', (request: SupervisorRequest) => {

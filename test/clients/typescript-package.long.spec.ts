@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TestClient } from '../setup/client.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
-import { freePort } from '../setup/receivers/programs.js';
+import { freePort } from '../../src/local/free-port.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 

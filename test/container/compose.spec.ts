@@ -6,7 +6,7 @@ import { TestClient } from '../setup/client.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/database/with-client.js';
 import { readCompose, secretsOfHead, variablesOfHead } from './compose-file.js';
-import { freePort } from '../setup/receivers/programs.js';
+import { freePort } from '../../src/local/free-port.js';
 import { blockOf, readPage } from '../docs/pages.js';
 import { Composition } from './composition.js';
 

@@ -12,7 +12,8 @@ import { RemindersStore } from '../../src/invitations/reminders/reminders.store.
 import { TestClient } from '../setup/client.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { newEan } from '../setup/ean.js';
-import { findProgram, freePort } from '../setup/receivers/programs.js';
+import { freePort } from '../../src/local/free-port.js';
+import { findProgram } from '../setup/receivers/programs.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 import { blockOf, readPage, ROOT } from './pages.js';

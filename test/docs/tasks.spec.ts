@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { findProgram, freePort } from '../setup/receivers/programs.js';
+import { freePort } from '../../src/local/free-port.js';
+import { findProgram } from '../setup/receivers/programs.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { blockOf, readPage, ROOT } from './pages.js';
 

@@ -250,7 +250,8 @@ describe('refused requests', () => {
   let writes: jest.SpiedFunction<ApiKeysStore['addRefusals']>;
   let warned: jest.SpiedFunction<Logger['warn']>;
   beforeEach(async () => {
-    // Writes what other tests have counted.
+    // Only the test writes: ends the task of each minute, and writes what other tests have counted.
+    await service.app.get(RefusedRequests).beforeApplicationShutdown();
     await write();
     writes = jest.spyOn(keys, 'addRefusals');
     warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);

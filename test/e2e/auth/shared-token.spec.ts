@@ -172,16 +172,19 @@ describe('the tenant token', () => {
     const [first, second, third] = [replica(), replica(), replica()];
     await first.read();
     await first.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp()`);
-    service.respondToTokenRequest = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      return undefined;
-    };
+    let issue: (() => void) | undefined;
+    service.respondToTokenRequest = () => new Promise((resolve) => (issue = () => resolve(undefined)));
+    const respond = await waitFor('the token request', async () => {
+      await third.read();
+      return issue;
+    });
     const all = await Promise.all([second, third].flatMap((one) => Array.from({ length: 20 }, one.read)));
     expect(tally(all)).toEqual({ '200': 40 });
     // All calls used the old token, so no call waited for the renewal.
     expect(service.calls.every(({ headers }) => headers.authorization === 'Bearer token-1-canary')).toBe(
       true,
     );
+    respond();
     await waitFor('the new token to be used', async () => {
       await third.read();
       return service.calls.at(-1)!.headers.authorization === 'Bearer token-2-canary';

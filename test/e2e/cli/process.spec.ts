@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { isLong } from '../../faults/support/promise.js';
 import { TestClient } from '../../setup/client.js';
-import { freePort } from '../../setup/receivers/programs.js';
+import { freePort } from '../../../src/local/free-port.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';

@@ -4,7 +4,7 @@ import { SignInFlows } from '../../../src/console-access/sign-in-flows.service.j
 import { IdentityProvider } from '../../../src/console-access/identity-provider.client.js';
 import { itAtLength } from '../../faults/support/promise.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
-import { freePort } from '../../setup/receivers/programs.js';
+import { freePort } from '../../../src/local/free-port.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import type { TestProcess } from '../../setup/test-process.js';
 import { startReplica, withReplica } from '../replica.js';

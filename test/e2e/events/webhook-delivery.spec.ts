@@ -92,7 +92,7 @@ describe('a webhook', () => {
   it('is a CloudEvent in structured mode, with our user agent', async () => {
     await start({ keepsHeaders: true });
     await announce(database, 1, 1);
-    await waitFor('it has arrived', async () => (await taken()) === 1);
+    await waitFor('it has arrived', async () => (await taken()) >= 1);
     const { headers, type } = (await received())[0]!;
     expect(type).toBe('pv.session.online.v1');
     expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
@@ -109,7 +109,7 @@ describe('a webhook', () => {
     await start({ keepsHeaders: true });
     shiftClock(10 * 60_000);
     await announce(database, 1, 1);
-    await waitFor('it has arrived', async () => (await taken()) === 1);
+    await waitFor('it has arrived', async () => (await taken()) >= 1);
     jest.useRealTimers();
     const { headers } = (await received())[0]!;
     const ms = Number(headers['webhook-timestamp']) * 1_000 - (await databaseTime(database));
@@ -188,7 +188,7 @@ describe('a webhook', () => {
     await waitForAttempts(2);
     await behave({});
     await announce(database, 1, 1);
-    await waitFor('everything has arrived', async () => (await taken()) === 4);
+    await waitFor('everything has arrived', async () => (await taken()) >= 4);
     expect(outOfOrder(arrivals(await received(), path))).toEqual([]);
   });
 
@@ -359,7 +359,7 @@ describe('a webhook', () => {
     );
     await database.query('ANALYZE webhook_deliveries, webhook_subjects, domain_events');
     await announce(database, 20, 1);
-    await waitFor('the others have arrived', async () => (await taken()) === 20);
+    await waitFor('the others have arrived', async () => (await taken()) >= 20);
     const blocked = await database.query(
       `SELECT status, count(*)::int AS count, sum(attempts)::int AS attempts FROM webhook_deliveries
        WHERE subject = 'blocked' GROUP BY status`,

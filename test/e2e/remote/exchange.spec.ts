@@ -365,7 +365,7 @@ describe('a call', () => {
     const posts = server.requests.length;
     expect(second.kind === 'response' ? posts : 2).toBe(2);
     // The client closes an idle connection for POSTs after a second.
-    await waitFor('the idle connection to be closed', () => server.open() === 0, 1_500);
+    await waitFor('the idle connection to be closed', () => server.open() === 0);
     expect(await remote.send(startSession)).toMatchObject({ kind: 'ambiguous' });
     expect(server.requests).toHaveLength(posts + 1);
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { destinationTo, ServiceLogger } from '../../../src/platform/logging/service-logger.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
@@ -92,6 +93,11 @@ describe('the log reports once', () => {
     expect(find(of, '')).toHaveLength(2);
     expect(service.logs()).not.toContain(body.secret);
   });
+});
+
+it('the log reports that a batch of a worker that died was released', async () => {
+  await insertRow(await database.connect(), 'poll_batches', { lease_until: 'yesterday' });
+  await findOne({ level: 'warn' }, 'released 1 batch of workers that did not renew their lease');
 });
 
 describe('every line', () => {

@@ -12,7 +12,7 @@ import { isLong, itAtLength, promise } from '../support/promise.js';
 import { ServiceBehindProxy } from '../support/service-behind-proxy.js';
 import { waitUntilHeld } from '../support/waits.js';
 
-jest.setTimeout(isLong ? 900_000 : 60_000);
+if (isLong) jest.setTimeout(900_000);
 
 /** Flows that run at the same time, fewer than the service has connections. */
 const AT_ONCE = 12;

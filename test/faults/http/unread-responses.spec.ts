@@ -7,7 +7,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { sendUnread, type UnreadRequests } from '../support/input/unread-requests.js';
 
-jest.setTimeout(isLong ? 300_000 : 120_000);
+if (isLong) jest.setTimeout(300_000);
 
 const CONNECTIONS = 200;
 /** The number of connections in the run with the seeded bug, which needs memory for each connection. */

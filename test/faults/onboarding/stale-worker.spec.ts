@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
@@ -9,8 +9,6 @@ import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startBeside, startReplicas, startSessions, type Replicas } from '../support/replicas.js';
 import { readSessionRecords } from '../support/evidence/session-records.js';
 import { waitUntilHeld } from '../support/waits.js';
-
-jest.setTimeout(isLong ? 180_000 : 60_000);
 
 /** The initial concurrency limit of a replica. */
 const SESSIONS = 8;

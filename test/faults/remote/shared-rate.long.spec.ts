@@ -7,8 +7,6 @@ import { waitFor } from '../../setup/wait-for.js';
 import { measureUntil } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
 
-jest.setTimeout(60_000);
-
 const CEILING = 150;
 /** The number of callers: enough to exceed the ceiling, so that a call always waits. */
 const CALLERS_PER_REPLICA = 8;

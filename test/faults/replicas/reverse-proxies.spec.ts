@@ -13,7 +13,7 @@ import { TestClient } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
-import { freePort } from '../../setup/receivers/programs.js';
+import { freePort } from '../../../src/local/free-port.js';
 import { findReverseProxy, PROXY_PROGRAMS, startReverseProxy } from '../../setup/receivers/reverse-proxy.js';
 import { startSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';

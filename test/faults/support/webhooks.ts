@@ -8,11 +8,15 @@ export interface MadeEndpoint {
   readonly secret: string;
 }
 
-export async function makeEndpoint(client: TestClient, url: string): Promise<MadeEndpoint> {
-  const { status, body } = await client.call<MadeEndpoint>('POST', '/webhook-endpoints', { url });
+/** Default of `types`: all, also the events that the endpoint itself causes. */
+export async function makeEndpoint(client: TestClient, url: string, types?: string[]): Promise<MadeEndpoint> {
+  const { status, body } = await client.call<MadeEndpoint>('POST', '/webhook-endpoints', { url, types });
   if (status !== 201) throw new Error(`no endpoint: ${status} ${JSON.stringify(body)}`);
   return body;
 }
+
+/** The type of the events of `announce`. */
+export const ANNOUNCED = ['pv.session.online.v1'];
 
 /** Appends `eventsEach` events for each of `sessions` sessions, in concurrent transactions. Returns the number of events. */
 export async function announce(database: Database, sessions: number, eventsEach: number): Promise<number> {

@@ -5,7 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../wait-for.js';
-import { findProgram, freePort } from './programs.js';
+import { freePort } from '../../../src/local/free-port.js';
+import { findProgram } from './programs.js';
 
 export interface NatsServer {
   /** The URL without credentials. */

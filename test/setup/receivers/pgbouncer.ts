@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../wait-for.js';
 import { withClient } from '../database/with-client.js';
-import { findProgram, freePort } from './programs.js';
+import { freePort } from '../../../src/local/free-port.js';
+import { findProgram } from './programs.js';
 
 export interface PgBouncer {
   /** Returns the URL of the same database through the pooler. */

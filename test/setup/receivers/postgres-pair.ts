@@ -9,7 +9,7 @@ import { temporaryFolder } from '../database/own-postgres.js';
 import { databaseUrl } from '../database/template-database.js';
 import { waitFor } from '../wait-for.js';
 import { withClient } from '../database/with-client.js';
-import { freePort } from './programs.js';
+import { freePort } from '../../../src/local/free-port.js';
 
 /** A primary and its synchronous standby, with a migrated database. */
 export interface PostgresPair {

@@ -1,7 +1,5 @@
-import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 /** Returns the path in the variable if it is set. Otherwise returns the path of the program in PATH or an sbin folder, or null. */
@@ -14,20 +12,6 @@ export function findProgram(name: string, variable: string): string | null {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   return folders.map((folder) => join(folder, file)).find((path) => existsSync(path)) ?? null;
-}
-
-/** Returns a free port below those that the system gives to others, usually from 32768. */
-export async function freePort(): Promise<number> {
-  const port = randomInt(20_000, 32_000);
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return freePort();
-  }
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Returns whether a program listens on a port of this machine. */

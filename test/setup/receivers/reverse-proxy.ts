@@ -4,7 +4,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../wait-for.js';
-import { findProgram, freePort, isListening } from './programs.js';
+import { freePort } from '../../../src/local/free-port.js';
+import { findProgram, isListening } from './programs.js';
 
 export interface ReverseProxy {
   /** The server of the sample that has no path. */
