@@ -247,6 +247,8 @@ export function InvitationPage({ id }: { readonly id: string }) {
                 ['Owner done', <Instant key="done" at={data.ownerDoneAt} none="not yet" />],
                 ['Online', <Instant key="online" at={data.onlineAt} none="not yet" />],
                 ['Disconnected', <Instant key="disconnected" at={data.disconnectedAt} none="no" />],
+                ['Declined', <Instant key="declined" at={data.declinedAt} none="no" />],
+                ['Consent withdrawn', <Instant key="withdrawn" at={data.consentWithdrawnAt} none="no" />],
                 ['Expires', <Instant key="expires" at={data.expiresAt} />],
                 ['Last reminder', <Instant key="reminded" at={data.remindedAt} none="none yet" />],
                 ['Next reminder', <Instant key="next" at={data.nextReminderAt} none="none is planned" />],

@@ -199,7 +199,9 @@ export class OwnerPageView {
     const brand = 'brand' in page ? page.brand : undefined;
     const isOver = ['online', 'expired', 'renewal', 'revoked'].includes(page.kind);
     const consent = this.texts.consentIn(locale);
-    const agreed = consents.filter((each) => each.withdrawnAt === null && each.locale === locale);
+    const standing = consents.filter((each) => each.withdrawnAt === null);
+    const isWithdrawn = consents.length > 0 && standing.length === 0;
+    const agreed = standing.filter((each) => each.locale === locale);
     const isAgreed = agreed.some(({ hash }) => hash === consent.hash);
     const hasChanged = brand !== undefined && agreed.length > 0 && !isAgreed;
     const notice = hasChanged ? 'consent.changed' : context.notice;
@@ -212,8 +214,8 @@ export class OwnerPageView {
       paragraphs: [
         ...this.paragraphs(page.kind, context, locale, text),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
-        ...(page.kind === 'declined' && consents.length > 0 ? [text('declined.withdrawn')] : []),
-        ...(page.kind === 'withdrawn' || (page.kind === 'declined' && consents.length > 0)
+        ...(page.kind === 'declined' && isWithdrawn ? [text('declined.withdrawn')] : []),
+        ...((page.kind === 'declined' && isWithdrawn) || page.kind === 'withdrawn'
           ? [text('withdrawn.access')]
           : []),
       ],
@@ -246,7 +248,7 @@ export class OwnerPageView {
           text: text('decline'),
           reasons: DECLINE_REASONS.map((reason) => ({ reason, text: text(`decline.${reason}`) })),
         },
-      withdrawal: consents.some((each) => each.withdrawnAt === null) && {
+      withdrawal: standing.length > 0 && {
         action: `${folder}${context.token}/withdrawal${lang}`,
         heading: text('withdrawal'),
         paragraphs: [text('withdrawal.text'), text('withdrawn.access')],

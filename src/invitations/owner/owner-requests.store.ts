@@ -19,11 +19,15 @@ export class OwnerRequestsStore {
     private readonly invitations: InvitationsStore,
   ) {}
 
-  /** Records that the owner declines, if the invitation is live. The first time counts, with its reason. */
+  /**
+   * Records that the owner declines, if the invitation is live. The first time counts, with its reason. An owner who hands the link on has
+   * withdrawn no consent.
+   */
   async decline(id: string, reason: DeclineReason | null): Promise<void> {
     await this.database.transaction(async (tx) => {
       await open(tx, id);
-      if (await decline(tx, id, reason)) await withdrawConsents(tx, id, 'owner');
+      if ((await decline(tx, id, reason)) && reason !== 'login_elsewhere')
+        await withdrawConsents(tx, id, 'owner');
     }, OUTCOME);
   }
 

@@ -364,6 +364,19 @@ describe('the consent of an owner', () => {
     expect(receipt).not.toContain('<form');
   });
 
+  it('stands while the owner hands the link on, who may withdraw it then', async () => {
+    const { id, url } = await invite({ locale: 'en' });
+    await click(url);
+    await click(`${url}/decline?reason=login_elsewhere`);
+    expect(await read(id)).toMatchObject({ state: 'declined', consentWithdrawnAt: null });
+    const page = await textOf(await open(url));
+    expect(page).toContain('Withdraw my consent');
+    expect(page).not.toContain('Your consent is withdrawn');
+    await click(`${url}/withdrawal`);
+    expect(await read(id)).toMatchObject({ state: 'declined', consentWithdrawnAt: expect.any(String) });
+    expect(await textOf(await open(url))).toContain('Your consent is withdrawn');
+  });
+
   it('is withdrawn by declining, and given again by a later click', async () => {
     const { id, url } = await invite({ locale: 'en' });
     await click(url);
