@@ -6,11 +6,9 @@ import {
 } from '../onboarding/store/session-views.store.js';
 import { Database } from '../platform/database/database.js';
 import { stallOf } from '../stalls/stalls.sql.js';
-import type { Page } from '../platform/http/page.js';
 import { SELECT_INVITATION } from '../invitations/invitations.sql.js';
 import type { InvitationRow } from '../invitations/invitations.store.js';
-import { MOST_OF_EACH, type ListedCustomerView } from './case.view.js';
-import { CUSTOMERS, isFirstOfCustomer, STALLED_CUSTOMERS, type CustomersQuery } from './customers.list.js';
+import { MOST_OF_EACH } from './case.view.js';
 
 interface Place {
   readonly gridLocationId: string;
@@ -27,8 +25,6 @@ export interface RecordedCase extends Place {
   readonly starts: StartRow[];
   readonly invitations: InvitationRow[];
 }
-
-type CustomerRow = Pick<ListedCustomerView, 'tenantReference' | 'campaignId'>;
 
 const FIND_PLACES = `
     SELECT g.id AS "gridLocationId", g.ean, u.id AS "userId", u.tenant_reference AS "tenantReference", clock_timestamp() AS now
@@ -62,13 +58,6 @@ export class CaseStore {
     private readonly database: Database,
     private readonly sessions: SessionViewsStore,
   ) {}
-
-  /** Lists the references of customers: the newest first, or by a filter of stalls the longest stalled. */
-  listCustomers(query: CustomersQuery): Promise<Page<CustomerRow>> {
-    return query.waitsFor === undefined && query.cause === undefined
-      ? CUSTOMERS.page(this.database, query)
-      : STALLED_CUSTOMERS.page(this.database, query, isFirstOfCustomer(query));
-  }
 
   /** Returns the case of the location, unless its user is erased. */
   async find(gridLocationId: string): Promise<RecordedCase | null> {

@@ -3,9 +3,7 @@ import { StartView } from '../onboarding/api/sessions.view.js';
 import { ReadHabits } from '../onboarding/poll/habits.service.js';
 import { toRegistrationView } from '../users/registration/registration.view.js';
 import type { Page } from '../platform/http/page.js';
-import { RegistrationsStore } from '../users/registration/registrations.store.js';
 import { UserView } from '../users/user/user.view.js';
-import { UsersStore } from '../users/user/users.store.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import type { StalledView } from '../stalls/stalled.view.js';
 import { Brands } from '../invitations/brands.service.js';
@@ -22,6 +20,7 @@ import {
 } from './case.view.js';
 import { brandsOf, decideCustomer, waitOfRegistration } from './customer.rules.js';
 import type { CustomersQuery } from './customers.list.js';
+import { CustomersStore } from './customers.store.js';
 import { WAITS, type Waiting } from './waits.rules.js';
 
 /** The most customers with one EAN that a response has. */
@@ -31,8 +30,7 @@ export const MOST_CUSTOMERS = 10;
 export class CasesService {
   constructor(
     private readonly store: CaseStore,
-    private readonly users: UsersStore,
-    private readonly registrations: RegistrationsStore,
+    private readonly customers: CustomersStore,
     private readonly stalls: StallViews,
     private readonly habits: ReadHabits,
     private readonly brands: Brands,
@@ -46,13 +44,13 @@ export class CasesService {
   /** Returns the customers with this reference or EAN, ordered by reference. */
   async findCustomers(by: { tenantReference: string } | { ean: string }): Promise<CustomerView[]> {
     const references =
-      'ean' in by ? await this.registrations.findReferences(by.ean, MOST_CUSTOMERS) : [by.tenantReference];
+      'ean' in by ? await this.customers.findReferences(by.ean, MOST_CUSTOMERS) : [by.tenantReference];
     return this.customersOf(references);
   }
 
   /** Lists customers. Leaves out one that is erased meanwhile. */
   async listCustomers(query: CustomersQuery): Promise<Page<ListedCustomerView>> {
-    const { items: rows, next } = await this.store.listCustomers(query);
+    const { items: rows, next } = await this.customers.listCustomers(query);
     const customers = await this.customersOf(rows.map(({ tenantReference }) => tenantReference));
     const customerOf = new Map(customers.map((each) => [each.tenantReference, each]));
     const items = rows.flatMap(({ tenantReference, campaignId }) => {
@@ -77,8 +75,8 @@ export class CasesService {
 
   private async customersOf(references: readonly string[]): Promise<CustomerView[]> {
     const [users, registrations] = await Promise.all([
-      this.users.findByReferences(references),
-      this.registrations.findLatest(references),
+      this.customers.findUsers(references),
+      this.customers.findRegistrations(references),
     ]);
     const cases = (await this.store.listOfUsers(users.map(({ id }) => id))).map((each) => this.toCase(each));
     return references.flatMap((tenantReference) => {

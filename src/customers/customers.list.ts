@@ -7,7 +7,7 @@ import { causeFault } from '../stalls/stalled.list.js';
 import { OF_CAUSE } from '../stalls/stalls.sql.js';
 import { LIVE } from '../users/registration/registrations.sql.js';
 
-/** The decisive registration `r` of each reference, as `findLatest` chooses it: the live one, else the newest. */
+/** The decisive registration `r` of each reference, as `findRegistrations` chooses it: the live one, else the newest. */
 const IS_DECISIVE = `(r.${LIVE} OR NOT EXISTS (
        SELECT FROM registrations n
         WHERE n.tenant_reference = r.tenant_reference AND (n.${LIVE} OR (n.created_at, r.id) > (r.created_at, n.id))))`;

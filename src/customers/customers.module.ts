@@ -2,16 +2,16 @@ import { Module } from '@nestjs/common';
 import { InvitationsModule } from '../invitations/invitations.module.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
-import { UsersModule } from '../users/users.module.js';
 import { CaseStore } from './case.store.js';
 import { CasesController } from './cases.controller.js';
 import { CasesService } from './cases.service.js';
+import { CustomersStore } from './customers.store.js';
 import { SearchController } from './search/search.controller.js';
 import { SearchStore } from './search/search.store.js';
 
 @Module({
-  imports: [StallsModule, OnboardingModule, UsersModule, InvitationsModule],
+  imports: [StallsModule, OnboardingModule, InvitationsModule],
   controllers: [CasesController, SearchController],
-  providers: [CaseStore, CasesService, SearchStore],
+  providers: [CaseStore, CasesService, CustomersStore, SearchStore],
 })
 export class CustomersModule {}

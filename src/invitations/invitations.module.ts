@@ -3,7 +3,6 @@ import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { Environment } from '../platform/env/environment.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
-import { UsersModule } from '../users/users.module.js';
 import { BrandsController } from './brands.controller.js';
 import { Brands } from './brands.service.js';
 import { FunnelController } from './funnel.controller.js';
@@ -22,7 +21,7 @@ import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
-  imports: [OnboardingModule, UsersModule, StallsModule],
+  imports: [OnboardingModule, StallsModule],
   controllers: [InvitationsController, FunnelController, BrandsController, OwnerPageController],
   providers: [
     InvitationsService,

@@ -24,7 +24,7 @@ import { UsersStore } from './user/users.store.js';
     RegistrationsStore,
     UsersStore,
   ],
-  exports: [DecisionsStore, RegistrationsStore, UsersStore],
+  exports: [DecisionsStore, RegistrationsStore],
 })
 export class UsersModule {
   constructor(kinds: StallKinds) {

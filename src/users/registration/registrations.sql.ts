@@ -153,18 +153,6 @@ export const FIND_REGISTRATION = prepared('registrations.find_registration')`
 export const FIND_LIVE = prepared('registrations.find_live')`
     ${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`;
 
-export const FIND_LATEST_REGISTRATIONS = `
-    ${SELECT_REGISTRATION} WHERE id IN (
-      SELECT DISTINCT ON (tenant_reference) id FROM registrations WHERE tenant_reference = ANY ($1)
-       ORDER BY tenant_reference, ${LIVE} DESC, created_at DESC, id)`;
-
-export const FIND_REFERENCES = `
-    SELECT users.tenant_reference AS reference FROM grid_locations JOIN users ON users.id = user_id
-     WHERE grid_locations.ean = $1 AND erased_at IS NULL
-    UNION
-    SELECT tenant_reference FROM registrations WHERE eans @> ARRAY[$1]
-    ORDER BY reference LIMIT $2`;
-
 export const COUNT_OTHERS = prepared('registrations.count_others')`
     SELECT wanted.ean, count(other.tenant_reference)::int AS others
     FROM unnest($2::text[]) AS wanted (ean)

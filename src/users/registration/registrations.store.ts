@@ -147,17 +147,6 @@ export class RegistrationsStore {
     return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE, [reference]))[0] ?? null;
   }
 
-  /** Returns the decisive registration of each reference: the live one, else the newest. */
-  findLatest(references: readonly string[]): Promise<RegistrationRecord[]> {
-    return this.database.query(sql.FIND_LATEST_REGISTRATIONS, [references]);
-  }
-
-  /** Returns at most `limit` references of users and registrations with this EAN, the first in order. */
-  async findReferences(ean: string, limit: number): Promise<string[]> {
-    const found = await this.database.query<{ reference: string }>(sql.FIND_REFERENCES, [ean, limit]);
-    return found.map(({ reference }) => reference);
-  }
-
   /**
    * Returns for each of these EANs how many other references have it, as a user or in a live registration, without the EANs that no other
    * reference has. `alike`: how many other live references look like this one.

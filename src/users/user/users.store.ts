@@ -15,11 +15,6 @@ export class UsersStore {
     return (await this.database.query<UserRecord>(FIND_USER, [id]))[0] ?? null;
   }
 
-  async findByReferences(references: readonly string[]): Promise<UserRecord[]> {
-    const text = `${SELECT_USERS} WHERE erased_at IS NULL AND tenant_reference = ANY ($1)`;
-    return this.database.query<UserRecord>(text, [references]);
-  }
-
   listUsers(query: UsersQuery): Promise<Page<UserRecord>> {
     return USERS.page(this.database, query);
   }

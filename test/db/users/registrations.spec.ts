@@ -4,6 +4,7 @@ import { actAs } from '../../../src/access/acting-caller.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
+import { CustomersStore } from '../../../src/customers/customers.store.js';
 import { insertPending } from '../../../src/campaigns/drain/drain.store.js';
 import { type Decided, DecisionsStore } from '../../../src/users/registration/decisions.store.js';
 import {
@@ -128,7 +129,8 @@ describe('an intent', () => {
   );
 
   it('is decisive for its reference if it is live, else if it is the newest', async () => {
-    const decisive = async () => (await store.findLatest(['a', 'unknown'])).map(({ id }) => id);
+    const decisive = async () =>
+      (await new CustomersStore(database).findRegistrations(['a', 'unknown'])).map(({ id }) => id);
     const unknown = () => findUnknownReferences(database, ['unknown', 'a']);
     const first = await claimed('a');
     await store.settle(first, REJECTED);
