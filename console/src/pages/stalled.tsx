@@ -70,7 +70,12 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
     <>
       <h1>Stalled</h1>
       <p className="soft">What does not continue by itself.</p>
-      <Causes of={groups.data ?? []} filters={filters} />
+      {campaignId === undefined && brand === undefined && (
+        <Causes
+          of={(groups.data ?? []).filter((each) => waitsFor === undefined || each.waitsFor === waitsFor)}
+          filters={filters}
+        />
+      )}
       <List
         label="Stalled"
         list={list}

@@ -30,7 +30,14 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
           label="Create an endpoint"
           isMain
           run={create}
-          done={({ url }) => `${url} gets what it subscribed to, from the next event on.`}
+          done={({ id, url }) => (
+            <>
+              {url} gets what it subscribed to, from the next event on.{' '}
+              <Link to="webhooks" id={id}>
+                Open it
+              </Link>
+            </>
+          )}
           changes={['webhooks']}
           onDone={setCreated}
           isWide

@@ -38,7 +38,14 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
         <Act
           label={location.sessions.length === 0 ? 'Start a session' : 'Start again'}
           run={(form) => start(gridLocationId, form, brands)}
-          done={(session) => `A session is started.${session.startUrl ? ' Its link is copied.' : ''}`}
+          done={({ id, startUrl }) => (
+            <>
+              A session is started.{startUrl && ' Its link is copied.'}{' '}
+              <Link to="sessions" id={id}>
+                Open it
+              </Link>
+            </>
+          )}
           onDone={(session) => session.startUrl && void copy(session.startUrl)}
           changes={CHANGES}
           ask={
