@@ -204,7 +204,7 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
   ['/onboarding/pv/{sessionId}/timeline', () => ({})],
   ['/invitations', () => ({ state: 'revoked', gridLocationId: invited, tenantReference: INVITED })],
   ['/invitations', () => ({ campaignId: CAMPAIGN, stalled: 'any' }), 0],
-  ['/campaigns', () => ({ status: 'checked' })],
+  ['/campaigns', () => ({ status: 'checked', dryRun: 'true' })],
   ['/campaigns/{id}/rows', () => ({ status: 'invalid', problem: 'ean_length' })],
 ];
 
