@@ -7,7 +7,7 @@ import { readEnvironment } from '../platform/env/read-environment.js';
 import { readGeneratedKeys } from '../local/generated-keys.js';
 import { SANDBOX_CREDENTIALS, startLocalServices } from '../local/local-services.js';
 import type { LocalServices } from '../local/local-services.js';
-import { findRunningService } from '../local/running-service.js';
+import { findRunningService, FolderInUse } from '../local/running-service.js';
 import { CommandError } from './command-error.js';
 
 /** The actor in the audit log and in `created_by` for commands run in a shell on the server. */
@@ -47,7 +47,13 @@ export class CommandEnvironment {
       throw new CommandError('configuration', nowhere);
     if (running === undefined) {
       const read = { variables: own, problems };
-      this.local = await startLocalServices(read, folder, { sandbox: false }, () => {});
+      try {
+        this.local = await startLocalServices(read, folder, { sandbox: false }, () => {});
+      } catch (error) {
+        if (!(error instanceof FolderInUse)) throw error;
+        const busy = `Process ${error.pid} starts the service in this folder, or runs a command. Try again once it is ready.`;
+        throw new CommandError('configuration', busy);
+      }
       return readEnvironment(this.local.source);
     }
     const keys = await readGeneratedKeys(folder);

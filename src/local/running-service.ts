@@ -18,14 +18,23 @@ interface Holder extends ProcessIdentity {
 
 const fileIn = (folder: string): string => join(folder, 'running.json');
 
-/** Reserves the folder for this process. Throws if another live process has reserved it. */
-export async function reserveFolder(folder: string): Promise<void> {
-  const holder = await findHolder(folder);
-  if (holder !== undefined)
-    throw new Error(
-      `${folder} is in use by another service (process ${holder.pid}); stop it, or set DATABASE_URL to ` +
+/** Another live process has reserved the folder. */
+export class FolderInUse extends Error {
+  constructor(
+    folder: string,
+    readonly pid: number,
+  ) {
+    super(
+      `${folder} is in use by another service (process ${pid}); stop it, or set DATABASE_URL to ` +
         'run several processes on one database',
     );
+  }
+}
+
+/** Reserves the folder for this process. Throws FolderInUse. */
+export async function reserveFolder(folder: string): Promise<void> {
+  const holder = await findHolder(folder);
+  if (holder !== undefined) throw new FolderInUse(folder, holder.pid);
   await writeHolder(folder);
 }
 

@@ -7,6 +7,7 @@ import type { Database } from '../../platform/database/database.js';
 import { isServiceRunning } from '../../platform/database/deployment.store.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { writeNewFile } from '../../platform/new-file.js';
+import { STAND_INS } from '../../platform/env/read-environment.js';
 import { redact } from '../../platform/redaction/redaction.js';
 import { hideConfiguredSecrets } from '../../platform/redaction/secrets.js';
 import { eanFault } from '../../users/ean.rules.js';
@@ -54,6 +55,7 @@ export function checkRemoteCommand(readEnvironment: ReadEnvironment): Command {
       await withDatabase(readEnvironment, async (database, environment) => {
         hideConfiguredSecrets(environment);
         await refuseFiles(options);
+        refuseStandIn(environment);
         await check(database, environment, { ...options, customer });
       });
     });
@@ -166,6 +168,14 @@ function readCustomer({ register, ean, yes }: Options): OneCustomer | null {
   if (fault !== undefined) throw usage(`--ean ${fault}.`);
   if (!yes && !process.stdin.isTTY) throw usage('Give --yes to register without a terminal.');
   return { tenantReference: read.reference, ean };
+}
+
+/** Refuses the address that takes the place of a missing one. */
+function refuseStandIn({ SCS_BASE_URL }: Environment): void {
+  if (SCS_BASE_URL !== STAND_INS.SCS_BASE_URL) return;
+  const text =
+    'Set SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID and SCS_CLIENT_SECRET to look at a service, or run `npm start` to look at the sandbox.';
+  throw new CommandError('configuration', text, 2);
 }
 
 /** Refuses files that exist before the first call, so that no result is lost. */

@@ -195,6 +195,7 @@ describe('what a check has found', () => {
         'network.latency': undefined,
         'network.clock': undefined,
         probe: 'fails: no response: connect ECONNREFUSED',
+        'refusal.missing_key': undefined,
       },
     ],
     [{ probe: response(200, '{}', {}, 5_000) }, { 'network.latency': 'the slowest response took 5000 ms' }],

@@ -60,7 +60,8 @@ export function silentFindings(seen: Seen, responses: readonly SeenResponse[]): 
   const { no_key, no_token, unknown_id } = seen.refusals;
   return [
     ofProbe(seen.probe),
-    ofRefusal(QUESTIONS.no_key, no_key),
+    // Without any response, the probe says enough.
+    ...(isLost(seen.probe) && isLost(no_key) ? [] : [ofRefusal(QUESTIONS.no_key, no_key)]),
     ...(no_token === null ? [] : [ofRefusal(QUESTIONS.no_token, no_token)]),
     ...(unknown_id === null ? [] : [ofUnknown(Object.values(unknown_id))]),
     ...(seen.harm === null

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { checkRemoteCommand } from '../../../src/cli/check-remote/check-remote.command.js';
+import { STAND_INS } from '../../../src/platform/env/read-environment.js';
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { newValidEan } from '../../setup/ean.js';
@@ -314,10 +315,19 @@ describe('check-remote', () => {
     });
   });
 
+  it('looks at no service if none is named', async () => {
+    const { DATABASE_URL } = service.environment;
+    const environment = environmentFor(DATABASE_URL, { SCS_BASE_URL: STAND_INS.SCS_BASE_URL });
+    await expect(printed(environment)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('Set SCS_BASE_URL,'),
+    });
+  });
+
   it.each([
     [{ SCS_BASE_URL: 'http://127.0.0.1:9' }, 'fails probe: The remote service cannot be reached'],
     [{ SCS_CLIENT_SECRET: 'another-secret' }, 'fails token.request: Check SCS_API_KEY'],
-    [{ SCS_BASE_URL: 'https://nowhere.invalid' }, 'fails network.name: Correct SCS_BASE_URL'],
+    [{ SCS_BASE_URL: 'https://absent.invalid' }, 'fails network.name: Correct SCS_BASE_URL'],
   ])('registers nobody with %j', async (settings, advice) => {
     const { DATABASE_URL, SCS_BASE_URL } = service.environment;
     const environment = environmentFor(DATABASE_URL, { SCS_BASE_URL, ...settings });

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { isLong } from '../../faults/support/promise.js';
 import { TestClient } from '../../setup/client.js';
 import { freePort } from '../../../src/local/free-port.js';
+import { reserveFolder } from '../../../src/local/running-service.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
@@ -132,6 +133,10 @@ describe('the command line', () => {
     const checked = start(['check-remote', '--report', folder], { NODE_ENV: 'test' }, [], empty);
     const err = `${folder} exists: name a new file.\n`;
     expect(await checked.ended).toEqual({ exitCode: 2, out: '', err });
+    await reserveFolder(join(empty, '.data'));
+    const busy = await start(['check-remote'], { NODE_ENV: 'test' }, [], empty).ended;
+    const starts = `Process ${process.pid} starts the service in this folder, or runs a command. Try again once it is ready.\n`;
+    expect(busy).toEqual({ exitCode: 1, out: '', err: starts });
     await rm(empty, { recursive: true });
   });
 
