@@ -154,12 +154,13 @@ export const LOCK_INVITATION = `
 
 /**
  * Changes locked invitation $1: sets each value whose flag before it is true. An expiry that was recorded is over, and the reminders follow
- * the new date. A wish for a brand that is no longer named is dropped. Changes nothing if another invitation of the location is live.
+ * the new date, unless the owner has withdrawn the consent. A wish for a brand that is no longer named is dropped. Changes nothing if another invitation of the location is live.
  */
 export const CHANGE = `
     UPDATE invitations i
        SET expires_at = CASE WHEN $2::boolean THEN $3::timestamptz ELSE i.expires_at END,
            expired_at = CASE WHEN NOT $2 THEN i.expired_at END,
+           declined_at = CASE WHEN $2 AND ${CONSENT_WITHDRAWN_AT} IS NOT NULL THEN clock_timestamp() ELSE i.declined_at END,
            renewal_requested_at = CASE WHEN NOT $2 THEN i.renewal_requested_at END,
            reminder_due_at = CASE WHEN $2 AND i.awaits <> 'installation' THEN clock_timestamp() ELSE i.reminder_due_at END,
            locale = CASE WHEN $4::boolean THEN $5 ELSE i.locale END,

@@ -8,6 +8,7 @@ import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { insertCustomer, insertRow } from '../../db/valid-rows.js';
+import { insertConsent } from '../../setup/consent.js';
 import { newEan } from '../../setup/ean.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
@@ -362,6 +363,20 @@ describe('the consent of an owner', () => {
     for (const part of [...consent!.text.split('\n\n'), consent!.hash, 'Brand: acme', 'standard-1'])
       expect(receipt).toContain(part);
     expect(receipt).not.toContain('<form');
+  });
+
+  it('is withdrawn by a link that has expired, also for the time when it is prolonged', async () => {
+    const { id, url } = await invite({ locale: 'en' });
+    await insertConsent(service.database, id);
+    await pass(id);
+    await isIn(id, 'expired');
+    await click(`${url}/withdrawal`);
+    expect(await read(id)).toMatchObject({ state: 'expired', declinedAt: null });
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const { body } = await client.call('PATCH', `/invitations/${id}`, { expiresAt });
+    expect(body).toMatchObject({ state: 'declined', nextReminderAt: null });
+    await click(url);
+    expect(await read(id)).toMatchObject({ state: 'started', consentWithdrawnAt: null });
   });
 
   it('stands while the owner hands the link on, who may withdraw it then', async () => {
