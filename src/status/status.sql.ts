@@ -6,7 +6,7 @@ import { REASONS_SINCE } from './history/samples.sql.js';
 
 // SQL for the size in percent of a sample of at most 1,000 pages.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
-/** Up to so many watched sessions, all are read. With more, a sample is. */
+/** If more sessions than these are watched, a sample of them is read. */
 const ALL_READ = 50_000;
 
 // `watched` counts the sessions that are not settled: nobody waits for the reads of settled ones. `phases` reads only a sample if there are

@@ -93,7 +93,7 @@ export class OwnerPageController {
     this.send(reply, { kind: 'code' });
   }
 
-  /** Leads from a code to the page of its link. */
+  /** Redirects to the page of the link that has this code. */
   @Post()
   @Public()
   async enterCode(

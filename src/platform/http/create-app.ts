@@ -202,7 +202,7 @@ function codingProblem({ headers }: FastifyRequest, reply: FastifyReply): Proble
   );
 }
 
-/** Returns a problem for a query with an escape that the parser of queries would leave as it is. An owner's link may contain any. */
+/** Returns a problem for a query with an escape that the parser of queries would leave as it is. An owner's link may contain any escape. */
 function queryProblem({ url, routeOptions }: FastifyRequest): Problem | undefined {
   if (routeOptions.url?.startsWith('/api/') !== true) return undefined;
   const query = url.slice(`${url.split('?', 1)[0]}?`.length);

@@ -81,7 +81,7 @@ export class Retention extends BackgroundTasks {
     for (let at: string | null = '0'; days > 0 && at !== null && refused < MOST_REFUSED && !stop.aborted;) {
       try {
         const parameters: unknown[] = [days, size, at, leftOut];
-        // PostgreSQL reports an error before it unlocks the rows, but a transaction ends after both.
+        // Uses a transaction, because PostgreSQL reports the error of a single statement before it unlocks the rows.
         const [step]: Step[] = await this.database.transaction((tx) => tx.query<Step>(statement, parameters));
         const { next } = step!;
         pruned += step!.pruned;

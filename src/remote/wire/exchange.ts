@@ -45,7 +45,7 @@ export class ExchangeError extends Error {
 /** The `data` of an axios response. */
 export type ExchangeBody = Pick<RemoteResponse, 'body' | 'bodyFault'>;
 
-/** One request, sent at most once, and how its loss is told. */
+/** One request, which is sent at most once, and what its loss means. */
 export abstract class OneExchange {
   /** Undefined until undici writes the request. */
   protected abort: ((error: Error) => void) | undefined;

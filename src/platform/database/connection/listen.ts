@@ -10,7 +10,7 @@ import { sqlState } from '../sql-state.js';
 const RECONNECT_MS = 500;
 /** The interval of heartbeats. They detect within 2.5 s a dead server, or a pooler that has switched to a connection without LISTEN. */
 const HEARTBEAT_MS = 1_000;
-/** A question that came at most this long ago serves as a heartbeat. */
+/** If `ask` got a response at most this long ago, no heartbeat is sent. */
 const QUESTION_SERVES_MS = 1_500;
 const HEARTBEAT =
   'SELECT (SELECT count(*)::int FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)) AS channels';
