@@ -923,6 +923,23 @@ if (CHROMIUM === null) {
       });
     });
 
+    it('does for all of a group only what the preview has shown, also if the group grows meanwhile', async () => {
+      const ids = [await loseRegistration('shown-1'), await loseRegistration('shown-2')];
+      await signedIn('', async (page) => {
+        const group = page.getByRole('listitem').filter({ hasText: '2 registrations: Nobody knows' });
+        await group.getByRole('button', { name: 'Give it up (all 2)' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Give it up (all 2)' });
+        await dialog.getByText('shown-2').waitFor();
+        ids.push(await loseRegistration('late-1'));
+        await page.getByText('3 registrations: Nobody knows').waitFor();
+        await dialog.getByLabel('Why').fill('They have left');
+        await dialog.getByRole('button', { name: 'Give it up (all 2)' }).click();
+        await page.getByText('2 done, 0 skipped, 0 failed.').waitFor();
+      });
+      expect(await Promise.all(ids.map(registration))).toEqual(['discarded', 'discarded', 'uncertain']);
+      await client.call('POST', `/registrations/${ids[2]}/discard`);
+    });
+
     it('gives up exactly the chosen registrations on their own page', async () => {
       const names = ['decide-1', 'decide-2', 'decide-3'];
       const ids: string[] = [];

@@ -29,19 +29,20 @@ interface Props<Result> {
 
 /** A button that calls an operation of the API. */
 export function Act<Result>(props: Props<Result>) {
-  const { label, button = label, run, done, changes, ask, isDanger = false, isMain = false, onDone } = props;
-  const [isOpen, setOpen] = useState(false);
+  const { label, run, done, changes, ask, isDanger = false, isMain = false, onDone } = props;
+  /** The label when the dialog was opened, which may count what is acted on; null while it is closed. */
+  const [opened, setOpened] = useState<string | null>(null);
   const act = useMutation({
     mutationFn: run,
     onSuccess: (result) => {
-      setOpen(false);
+      setOpened(null);
       tellDone(typeof done === 'string' ? done : done(result));
       onDone?.(result);
     },
     onError: (error) => ask === undefined && tellFailed(error),
     onSettled: () => invalidate(...changes),
   });
-  const open = () => (act.reset(), setOpen(true));
+  const open = () => (act.reset(), setOpened(label));
   return (
     <>
       <Button
@@ -52,15 +53,15 @@ export function Act<Result>(props: Props<Result>) {
       >
         {label}
       </Button>
-      {isOpen && (
+      {opened !== null && (
         <Dialog
-          title={label}
-          button={button}
+          title={opened}
+          button={props.button ?? opened}
           isDanger={isDanger}
           isDisabled={act.isPending}
           isWide={props.isWide}
           onSubmit={(form) => act.mutate(form)}
-          onClose={() => setOpen(false)}
+          onClose={() => setOpened(null)}
         >
           {ask}
           <Failure of={act.error} />

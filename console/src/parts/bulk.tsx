@@ -1,5 +1,5 @@
 import { Textarea } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { client, type StalledItem } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { countOf, formatNumber } from '../format/words.js';
@@ -24,11 +24,13 @@ const CHANGES: readonly Subject[] = [
   'audit',
 ];
 
+/** What is acted on, each with a name for a person. */
+type Items = readonly { readonly id: string; readonly name: string }[];
+
 interface Props {
   readonly label: string;
   readonly operationId: string;
-  /** What is acted on, each with a name for a person. */
-  readonly on: readonly { readonly id: string; readonly name: string }[];
+  readonly on: Items;
   readonly body?: object;
   /** Fields of the dialog, and the body that they make. */
   readonly fields?: ReactNode;
@@ -61,19 +63,15 @@ export const BulkAct = ({
     <Act
       label={label}
       isDanger={typeof danger === 'string'}
-      run={(form) => begin(operationId, on, bodyOf?.(form) ?? body, textIn(form, 'reason') ?? '')}
-      done={`${countOf(on.length, unit, units)} will be acted on, one after the other, also if you close this page.`}
-      onDone={({ id }) => (onDone(), void follow(id, on, mayAudit))}
+      run={(form) => begin(operationId, form, bodyOf?.(form) ?? body)}
+      done={({ shown }) =>
+        `${countOf(shown.length, unit, units)} will be acted on, one after the other, also if you close this page.`
+      }
+      onDone={({ id, shown }) => (onDone(), void follow(id, shown, mayAudit))}
       changes={CHANGES}
       ask={
         <>
-          <p>{countOf(on.length, unit, units)}:</p>
-          <ul>
-            {on.slice(0, SAMPLES).map(({ id, name }) => (
-              <li key={id}>{name}</li>
-            ))}
-            {on.length > SAMPLES && <li className="soft">and {formatNumber(on.length - SAMPLES)} more</li>}
-          </ul>
+          <Preview of={on} unit={unit} units={units} />
           <p className="soft">Those that have changed meanwhile are skipped. {note}</p>
           {fields}
           {typeof danger === 'string' && <p className="danger">{danger}</p>}
@@ -90,14 +88,38 @@ export const BulkAct = ({
   );
 };
 
-async function begin(operationId: string, on: Props['on'], body: object | undefined, reason: string) {
-  const input = { operationId, ids: on.map(({ id }) => id), reason, ...(body && { arguments: { ...body } }) };
+/** Shows what is acted on, as it was when the dialog was opened: the list behind it may change. */
+function Preview({ of, unit, units }: { readonly of: Items } & Pick<Props, 'unit' | 'units'>) {
+  const [shown] = useState(of);
+  return (
+    <>
+      <p>{countOf(shown.length, unit, units)}:</p>
+      <ul>
+        {shown.slice(0, SAMPLES).map(({ id, name }) => (
+          <li key={id}>{name}</li>
+        ))}
+        {shown.length > SAMPLES && <li className="soft">and {formatNumber(shown.length - SAMPLES)} more</li>}
+      </ul>
+      <input type="hidden" name="shown" value={JSON.stringify(shown)} />
+    </>
+  );
+}
+
+async function begin(operationId: string, form: FormData, body: object | undefined) {
+  const shown = JSON.parse(textIn(form, 'shown') ?? '[]') as Items;
+  const input = {
+    operationId,
+    ids: shown.map(({ id }) => id),
+    reason: textIn(form, 'reason') ?? '',
+    ...(body && { arguments: { ...body } }),
+  };
   const header = { 'Idempotency-Key': crypto.randomUUID() };
-  return (await client.POST('/api/v1/bulk-actions', { params: { header }, body: input })).data;
+  const { data } = await client.POST('/api/v1/bulk-actions', { params: { header }, body: input });
+  return { id: data.id, shown };
 }
 
 /** Waits for the end of the job, and tells what came of it. */
-async function follow(id: string, on: Props['on'], mayAudit: boolean): Promise<void> {
+async function follow(id: string, on: Items, mayAudit: boolean): Promise<void> {
   try {
     for (;;) {
       const { data } = await client.GET('/api/v1/bulk-actions/{id}', { params: { path: { id } } });
