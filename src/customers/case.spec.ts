@@ -3,7 +3,7 @@ import { textOf, type WaitsFor } from '../stalls/cause.rules.js';
 import type { StalledView } from '../stalls/stalled.view.js';
 import { decideCase, type Snapshot } from './case.rules.js';
 import type { WaitsView } from './case.view.js';
-import { decideCustomer, waitOfRegistration } from './customer.rules.js';
+import { brandsOf, decideCustomer, waitOfRegistration } from './customer.rules.js';
 import { WAITS } from './waits.rules.js';
 
 const now = new Date('2026-11-26T12:00:00Z');
@@ -278,6 +278,22 @@ describe('a grid location', () => {
     });
   });
 
+  it.each([
+    [null, 2, null],
+    [2, 2, 0],
+    [1, 2, 0],
+    [3, 2, 1],
+  ])('with %s expected inverters, of which %i are online, misses %s', (wanted, present, missing) => {
+    const known = {
+      invitation: invitation({ expected: { inverters: wanted } }),
+      sessions: [online({ brand: null, inverters: inverters(present, 1) })],
+    };
+    expect(decide(known)).toMatchObject({
+      online: { brands: [], inverters: present },
+      missing: { brands: [], inverters: missing },
+    });
+  });
+
   it('is decided by the session in place of one that it superseded', () => {
     const sessions = [session({}), session({ state: 'lost', supersededAt: hoursAgo(3) })];
     expect(decide({ sessions })).toHaveProperty('waitsFor', 'owner');
@@ -339,6 +355,20 @@ describe('a customer', () => {
     expect(textOf(wait, evidence)).toMatch(why);
     expect(wait.remedies.map(({ operationId }) => operationId)).toEqual(remedies);
   });
+
+  it('waits for the tenant if nothing is known of its registration', () =>
+    expect(waitOfRegistration(null)).toEqual({
+      ...{ state: 'registered', kind: 'registration', subject: { id: '' } },
+      ...{ since: null, usuallyUntil: null, evidence: { lastError: null } },
+    }));
+
+  it('has the brands that are expected and those of its sessions, each once', () =>
+    expect(
+      brandsOf([
+        { expected: { brands: ['b', 'a'], inverters: null }, sessions: [{ brand: 'a' }, { brand: null }] },
+        { expected: { brands: [], inverters: null }, sessions: [{ brand: 'c' }, { brand: 'b' }] },
+      ] as unknown as Parameters<typeof brandsOf>[0]),
+    ).toEqual(['b', 'a', 'c']));
 
   it('waits for whom its locations wait, the most urgent first', () => {
     expect(decideCustomer(registration, [])).toEqual(registration);

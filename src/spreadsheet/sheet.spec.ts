@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { proposedField } from './column-names.rules.js';
 import { sheetFault } from './sheet-xml.rules.js';
 import { cellFault, csvOf, headerIndex, isCompound, isWorkbook, isZip } from './sheet.rules.js';
 
@@ -22,7 +23,11 @@ describe('the XML of a sheet', () => {
     [sheet('<row r="1048576"/>'), undefined],
     [sheet('<row r="1048576"/><row/>'), DAMAGED],
     [sheet('<row><c r="A900000000"/></row>'), DAMAGED],
+    [sheet('<row r = "0"/>'), DAMAGED],
     [sheet('<row><c r="1A"/></row>'), DAMAGED],
+    [sheet('<row><c r="1A1"/></row>'), DAMAGED],
+    [sheet('<row><c r="A1B"/></row>'), DAMAGED],
+    [sheet('<row><c r="A1048577"/></row>'), DAMAGED],
     [sheet('<row><c r="ZZZZ1"/></row>'), DAMAGED],
     [sheet('<row><c r="XFE1"/></row>'), DAMAGED],
     [sheet('<row><c r="xfd1048576"/></row>'), undefined],
@@ -65,6 +70,7 @@ describe('the cells of a sheet', () => {
     [['brand'], /^“Nr” has in rows 3, 4 and 1 more a number of 16 .* again\.$/],
     [['tenantReference', 'locale'], /^“column 2” has in row 3 a date, .* again\.$/],
     [['', '', 'metadata.x'], /^“0” has in row 5 a number/],
+    [['ean', 'brand', 'brand'], /^“column 2” has/],
   ])('cannot be imported as %j: %s', (uses, fault) => {
     const found = cellFault({ name: 'A', rows, doubtful }, uses);
     expect(found).toEqual(fault && expect.stringMatching(fault));
@@ -80,6 +86,18 @@ describe('the cells of a sheet', () => {
     expect(csvOf([cells, ['c', '']])).toBe(`a b,a b," a","a\t","a,b","a""b","a'b"\r\nc,`);
   });
 });
+
+it.each([
+  ['Klant-nr.', 'tenantReference'],
+  ['ZÄHLPUNKT', 'ean'],
+  ['EAN 18', 'ean'],
+  ['Hersteller', 'brand'],
+  ['Taal', 'locale'],
+  ["Nombre d'onduleurs", 'expectedInverters'],
+  ['EAN confirmé', 'eanConfirmed'],
+  ['EAN of the neighbour', undefined],
+  ['', undefined],
+])('the column %j is probably %s', (name, field) => expect(proposedField(name)).toBe(field));
 
 it.each([
   ['PK', true, false],

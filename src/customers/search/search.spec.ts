@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { readTerm } from './search.rules.js';
+import { prefixPattern, readTerm } from './search.rules.js';
 
 const NOTHING = { text: '', id: null, ean: null };
 
@@ -33,3 +33,13 @@ it.each([
   ),
   ['8BC432C7-fd1e-4d99-9dcb-2fbcb63255c5', { id: '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5' }],
 ])('reads %j', (text, term) => expect(readTerm(text)).toMatchObject(term));
+
+it('reads the token of a link only where there is neither an id nor an EAN', () => {
+  const link = `https://pv.example/i/${'t'.repeat(43)}`;
+  expect(readTerm(link).tokens).toContain('t'.repeat(43));
+  for (const other of ['541448820044186577', '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5'])
+    expect(readTerm(`${other} ${link}`).tokens).toEqual([]);
+});
+
+it('finds what begins with a text, whatever LIKE means by its characters', () =>
+  expect(prefixPattern('50%_a\\_')).toBe('50\\%\\_a\\\\\\_%'));
