@@ -130,7 +130,8 @@ describe('R50: each row once', () => {
     const scene = await prepare(ROWS);
     const { database, sandbox } = scene;
     // Few rows are registered slowly, so that the campaign still runs when it is paused and when replicas are killed.
-    await sandbox.control.change({ latencyMs: isLong ? 20 : 100 });
+    const latencyMs = isLong ? 20 : 100;
+    await sandbox.control.change({ latencyMs: 10 * latencyMs });
     for (let nth = 0; nth < REPLICAS; nth++) await scene.start();
     const first = await scene.upload();
     await killInCall(scene);
@@ -143,6 +144,7 @@ describe('R50: each row once', () => {
     );
     const client = () => new TestClient(replicas[0]!.url, ADMIN_KEY);
     expect(await client().call('POST', `/campaigns/${first}/pause`)).toMatchObject({ status: 200 });
+    await sandbox.control.change({ latencyMs });
     await waitFor(
       'the other campaign continues',
       async () => (await settledOf(database, second)) >= ROWS / 3,
