@@ -62,25 +62,15 @@ export class IdempotencyKeys extends BackgroundTasks {
     });
   }
 
-  /**
-   * For creations by the remote service, which no transaction can hold. Returns null for the first request with this key, and for a
-   * repetition the time of the first one, in seconds since 1970. Throws Problem idempotency_key_reused.
-   */
-  async beganBefore(request: RepeatableRequest): Promise<number | null> {
-    let isFirst = false;
+  /** For creations by the remote service, which no transaction can hold. Throws Problem idempotency_key_reused. */
+  async refuseOtherBody(request: RepeatableRequest): Promise<void> {
     // The body may have personal data, and only has to be recognised.
     const body = hash('sha256', JSON.stringify(request.body ?? null), 'base64url');
-    const { at } = unlessReused(
-      await this.once({ ...request, body }, async (tx) => {
-        await requireActing(tx);
-        isFirst = true;
-        const [row] = await tx.query<{ at: number }>(
-          'SELECT extract(epoch FROM clock_timestamp()::timestamptz(3))::float8 AS at',
-        );
-        return row!;
-      }),
-    );
-    return isFirst ? null : at;
+    const create = async (tx: Transaction) => {
+      await requireActing(tx);
+      return {};
+    };
+    unlessReused(await this.once({ ...request, body }, create));
   }
 
   private open<T>(ciphertext: Uint8Array, { id, body }: RepeatableRequest): T | 'key_reused' {

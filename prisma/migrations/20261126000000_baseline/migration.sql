@@ -221,6 +221,7 @@ CREATE TABLE session_starts (
   orphans integer DEFAULT 0 NOT NULL,
   session_id uuid REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
   last_error text,
+  request text,
   lease_token uuid NOT NULL,
   lease_until timestamptz(3) NOT NULL,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
@@ -248,6 +249,7 @@ COMMENT ON COLUMN session_starts.attempts IS 'How often the start was sent to th
 COMMENT ON COLUMN session_starts.orphans IS 'How many of the attempts had no readable response, one with an id that belongs to something else, or one that could not be stored. Each may have left a session at the remote service whose id nobody knows; it expires there unused.';
 COMMENT ON COLUMN session_starts.session_id IS 'The session that it became. Null unless started.';
 COMMENT ON COLUMN session_starts.last_error IS 'Why the last attempt failed, without secrets. Null if none has failed.';
+COMMENT ON COLUMN session_starts.request IS 'The hash of the caller, the location and the Idempotency-Key of the request: its repetition gets the same session. Null: none was sent.';
 COMMENT ON COLUMN session_starts.lease_token IS 'Random id of the attempt in flight; a response is stored only under the same token.';
 COMMENT ON COLUMN session_starts.lease_until IS 'Until when the lease of the attempt is valid; its sender renews it. After that, the next request for the same location and brand takes the attempt over, or a worker makes it failed.';
 COMMENT ON COLUMN session_starts.created_at IS 'When it was requested.';

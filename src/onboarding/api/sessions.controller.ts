@@ -57,13 +57,8 @@ export class SessionsController {
     @Repeatable() request: RepeatableRequest | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionView> {
-    const since = request && (await this.requests.beganBefore(request));
-    const wanted = {
-      gridLocationId,
-      brand: brand ?? null,
-      metadata,
-      reuse: reuse || (since ? { since } : false),
-    };
+    if (request) await this.requests.refuseOtherBody(request);
+    const wanted = { gridLocationId, brand: brand ?? null, metadata, reuse, request: request?.id };
     const { session, reused } = await this.starts.start(wanted);
     void reply.status(reused ? 200 : 201).header('location', `/api/v1/onboarding/pv/${session.id}`);
     return this.view(session, key);

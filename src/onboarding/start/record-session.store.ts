@@ -14,10 +14,11 @@ export interface WantedSession {
   readonly metadata: Readonly<Record<string, unknown>>;
   /**
    * If true, an open or online session of the same location and brand is returned, and no new session is started. `connected`: the same,
-   * unless all inverters of the online session are missing. `since`: the first session that was started since then, in seconds since 1970
-   * by the clock of the database.
+   * unless all inverters of the online session are missing.
    */
-  readonly reuse: boolean | 'connected' | { readonly since: number };
+  readonly reuse: boolean | 'connected';
+  /** What the request was sent with, if it can be repeated: the session that it has started is returned. */
+  readonly request?: string | undefined;
 }
 
 export interface LeasedStart {

@@ -23,16 +23,13 @@ const isSubject = (id: string): string =>
   `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
 
 /**
- * Selects what hinders a start of location $1 and brand $2: the session to reuse unless $3 is `false` (if $3 is a number of seconds since 1970,
- * the first one that was started since then), and the failed starts that may have left orphans
- * since the last one that succeeded. Counts none if the user has been erased, since BEGIN_START then finds the location gone.
+ * Selects what hinders a start of location $1 and brand $2: the session that request $4 has started, or that is to be reused unless $3 is
+ * `false`, and the failed starts that may have left orphans since the last one that succeeded. Counts none if the user has been erased,
+ * since BEGIN_START then finds the location gone.
  */
 const SELECT_HINDRANCE = `
-    SELECT CASE WHEN $3::text ~ '^[0-9]' THEN (
-             SELECT b.session_id FROM session_starts b
-              WHERE b.grid_location_id = $1 AND b.brand IS NOT DISTINCT FROM $2 AND b.status = 'started'
-                AND b.created_at >= to_timestamp(CASE WHEN $3 ~ '^[0-9]' THEN $3::float8 END) ORDER BY b.created_at LIMIT 1)
-           ELSE (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3 <> 'false') END AS "sessionId",
+    SELECT coalesce((SELECT session_id FROM session_starts WHERE grid_location_id = $1 AND request = $4 AND status = 'started'),
+                    (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::text <> 'false')) AS "sessionId",
            count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
            (array_agg(s.last_error ORDER BY s.updated_at DESC))[1] AS error
       FROM session_starts s
@@ -44,19 +41,19 @@ const SELECT_HINDRANCE = `
 export const FIND_HINDRANCE = prepared('onboarding.find_start_hindrance')`${SELECT_HINDRANCE}`;
 
 /**
- * Returns what hinders the start. Unless that is a session or more than $4 failed starts, inserts the intent to start a session, or
- * takes over a start with an expired lease. `userId` is null if the location or its user is gone, or key $7 is revoked.
+ * Returns what hinders the start. Unless that is a session or more than $5 failed starts, inserts the intent to start a session, or
+ * takes over a start with an expired lease. `userId` is null if the location or its user is gone, or key $8 is revoked.
  */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
 // A take-over counts an orphan, since the call of the previous process may have started a session.
 // Locks nothing if there is a hindrance: most double clicks end here, without a write. CASE, because AND guarantees no order.
 export const BEGIN_START = prepared('onboarding.begin_session_start')`
     WITH hindrance AS MATERIALIZED (${SELECT_HINDRANCE}
-    ), ${lockedPlace(`CASE WHEN (SELECT "sessionId" IS NULL AND failures <= $4 FROM hindrance) THEN ${mayAct('$7')} END`)}, begun AS (
-      INSERT INTO session_starts AS s (grid_location_id, brand, lease_token, lease_until)
-      SELECT id, $2, $5, ${msFromNow('$6')} FROM place
+    ), ${lockedPlace(`CASE WHEN (SELECT "sessionId" IS NULL AND failures <= $5 FROM hindrance) THEN ${mayAct('$8')} END`)}, begun AS (
+      INSERT INTO session_starts AS s (grid_location_id, brand, request, lease_token, lease_until)
+      SELECT id, $2, $4, $6, ${msFromNow('$7')} FROM place
       ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO UPDATE
-         SET lease_token = excluded.lease_token, lease_until = excluded.lease_until,
+         SET request = excluded.request, lease_token = excluded.lease_token, lease_until = excluded.lease_until,
              attempts = s.attempts + 1, orphans = s.orphans + 1, last_error = '${ABANDONED.error}',
              updated_at = clock_timestamp()
        WHERE s.lease_until < clock_timestamp()

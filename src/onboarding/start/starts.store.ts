@@ -178,10 +178,11 @@ export class StartsStore {
   }
 }
 
-const placeOf = ({ gridLocationId, brand, reuse }: WantedSession) => [
+const placeOf = ({ gridLocationId, brand, reuse, request }: WantedSession) => [
   gridLocationId,
   brand,
-  String(typeof reuse === 'object' ? reuse.since : reuse),
+  String(reuse),
+  request,
 ];
 
 function hindranceOf({ sessionId, error, ...failed }: FoundHindrance): Hindrance | null {

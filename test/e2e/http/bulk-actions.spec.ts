@@ -58,17 +58,20 @@ describe('a bulk action', () => {
   it('acts on exactly these ids, once each, and says what each got', async () => {
     const [first, second, discarded, other] = (await insertUncertain(4)) as [string, string, string, string];
     await client.call('POST', `/registrations/${discarded}/discard`);
+    const [registered] = (await insertUncertain(1)) as [string];
+    await database().query(`UPDATE registrations SET status = 'registered' WHERE id = $1`, [registered]);
     const unknown = randomUUID();
     const { app, id: keyId } = await createKey(client, 'registrations:decide');
-    const { status, headers, body } = await create({ ids: [first, discarded, unknown, second] }, app);
+    const { status, headers, body } = await create({ ids: [first, registered, discarded, unknown, second] }, app);
     expect([status, headers.get('location')]).toEqual([202, `/api/v1/bulk-actions/${body.id}`]);
     const action = await finished(body.id);
     expect(action).toMatchObject({
       ...{ operationId: 'discardRegistration', reason: 'Ended.', createdBy: `key:${keyId}` },
-      counts: { pending: 0, done: 2, skipped: 2, failed: 0 },
+      counts: { pending: 0, done: 3, skipped: 2, failed: 0 },
       items: [
         { id: first, status: 'done', code: null },
-        { id: discarded, status: 'skipped', code: 'registration_conflict' },
+        { id: registered, status: 'skipped', code: 'registration_conflict' },
+        { id: discarded, status: 'done', code: null },
         { id: unknown, status: 'skipped', code: 'not_found' },
         { id: second, status: 'done', code: null },
       ],
@@ -81,7 +84,7 @@ describe('a bulk action', () => {
     expect(log).toMatchObject([
       {
         action: 'bulk_action.created',
-        details: { operationId: 'discardRegistration', ids: 4, reason: 'Ended.' },
+        details: { operationId: 'discardRegistration', ids: 5, reason: 'Ended.' },
       },
     ]);
   });

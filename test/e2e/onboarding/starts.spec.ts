@@ -128,16 +128,15 @@ describe('starting a session', () => {
       expect(await startsOf(gridLocationId)).toHaveLength(1);
     });
 
-    it('starts a session after a first request that was not sent', async () => {
+    it('starts a session of its own after a first request that was refused', async () => {
       const gridLocationId = await client.locate();
       await respond(gridLocationId, { kind: 'answer', status: 409, effect: false });
-      const [refused, started, repeated] = [
-        await startWith(gridLocationId, 'd', { reuse: false }),
-        await startWith(gridLocationId, 'd', { reuse: false }),
-        await startWith(gridLocationId, 'd', { reuse: false }),
-      ];
-      expect([refused.status, started.status, repeated.status]).toEqual([422, 201, 200]);
-      expect(repeated.body.id).toBe(started.body.id);
+      const started = [];
+      for (const key of ['d', 'other', 'd', 'd'])
+        started.push(await startWith(gridLocationId, key, { reuse: false }));
+      expect(started.map(({ status }) => status)).toEqual([422, 201, 201, 200]);
+      const [, other, first, repeated] = started.map(({ body }) => body.id);
+      expect([repeated === first, other === first]).toEqual([true, false]);
     });
 
     it('refuses the key with another body, and takes it without one', async () => {

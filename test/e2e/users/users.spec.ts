@@ -222,7 +222,8 @@ describe('registering a user', () => {
       body: { id: effect?.userId, gridLocations: [{ id: locationId, ean: EAN }] },
     });
     expect(await effectsOf(reference)).toHaveLength(1);
-    expect((await call('POST', `/registrations/${body.id}/resolve`, user)).body.code).toBe(
+    const other = user.replace(effect!.userId, randomUUID());
+    expect((await call('POST', `/registrations/${body.id}/resolve`, other)).body.code).toBe(
       'registration_conflict',
     );
   });
