@@ -62,7 +62,10 @@ describe('a bulk action', () => {
     await database().query(`UPDATE registrations SET status = 'registered' WHERE id = $1`, [registered]);
     const unknown = randomUUID();
     const { app, id: keyId } = await createKey(client, 'registrations:decide');
-    const { status, headers, body } = await create({ ids: [first, registered, discarded, unknown, second] }, app);
+    const { status, headers, body } = await create(
+      { ids: [first, registered, discarded, unknown, second] },
+      app,
+    );
     expect([status, headers.get('location')]).toEqual([202, `/api/v1/bulk-actions/${body.id}`]);
     const action = await finished(body.id);
     expect(action).toMatchObject({
