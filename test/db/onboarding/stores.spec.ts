@@ -445,7 +445,7 @@ describe('starts', () => {
     const found = async () => {
       const [row] = await database.query<{ failures: number; agoMs: number; error: string | null }>(
         starts.FIND_HINDRANCE,
-        [gridLocationId, null, 'true'],
+        [gridLocationId, null, 'true', null],
       );
       return [row!.failures, row!.error, Math.floor(row!.agoMs / 3_600_000)];
     };

@@ -51,7 +51,7 @@ async function intervalAfter(brand: string, hours: number): Promise<number> {
     [id],
   );
   await database.query(
-    `UPDATE session_polls SET phase = 'awaiting_installation', anchor_at = now() - $2 * interval '1 hour', due_at = now() WHERE session_id = $1`,
+    `UPDATE session_polls SET phase = 'awaiting_installation', anchor_at = now() - $2 * interval '1 hour', due_at = now() - interval '1 ms' WHERE session_id = $1`,
     [id, hours],
   );
   const planned = async () =>
