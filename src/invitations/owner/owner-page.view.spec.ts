@@ -192,6 +192,15 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     ],
   ],
   [
+    '',
+    { kind: 'revoked' },
+    { consents: [{ ...GIVEN, withdrawnAt: new Date() }] },
+    [
+      ...['h1 | revoked.heading', 'p | revoked.text', 'p | declined.withdrawn', 'p | withdrawn.access'],
+      'p | ?receipt= receipt.link',
+    ],
+  ],
+  [
     '/renewal?lang=en',
     { kind: 'expired' },
     RETURN,

@@ -214,10 +214,8 @@ export class OwnerPageView {
       paragraphs: [
         ...this.paragraphs(page.kind, context, locale, text),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
-        ...(page.kind === 'declined' && isWithdrawn ? [text('declined.withdrawn')] : []),
-        ...((page.kind === 'declined' && isWithdrawn) || page.kind === 'withdrawn'
-          ? [text('withdrawn.access')]
-          : []),
+        ...(isWithdrawn && page.kind !== 'withdrawn' ? [text('declined.withdrawn')] : []),
+        ...(isWithdrawn ? [text('withdrawn.access')] : []),
       ],
       progress: progressOf(page.kind, locale, text, context.usualWaitSeconds),
       steps: brandStepsOf(steps, nameOf, text),

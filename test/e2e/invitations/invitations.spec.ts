@@ -347,7 +347,7 @@ describe('the consent of an owner', () => {
     const response = await click(`${url}?text=${'0'.repeat(64)}`);
     expect([response.status, await textOf(response)]).toEqual([
       409,
-      expect.stringContaining('This text has changed since you opened the page'),
+      expect.stringContaining('The text that you agree to has changed'),
     ]);
     expect(await read(id)).toMatchObject({ state: 'invited', startedAt: null });
     expect(await consentsOf(id)).toEqual([]);
@@ -396,7 +396,7 @@ describe('the consent of an owner', () => {
     const { id, url } = await invite({ locale: 'en' });
     await click(url);
     await click(`${url}/decline`);
-    expect(await textOf(await open(`${url}?receipt=`))).toContain('Withdrawn: ');
+    expect(await textOf(await open(`${url}?receipt=`))).toContain('Withdrawal recorded: ');
     await click(url);
     const given = await database().query<{ isWithdrawn: boolean }>(
       'SELECT withdrawn_at IS NOT NULL AS "isWithdrawn" FROM consents WHERE invitation_id = $1 ORDER BY given_at',
@@ -473,7 +473,7 @@ describe('the consent of an owner', () => {
     expect((await withdrawal(id)).body).toMatchObject({ consentWithdrawnAt: body.consentWithdrawnAt });
     const log = await client.list(`/audit-log?targets=${id}&action=consent.withdrawn`);
     expect(log).toHaveLength(1);
-    expect(await textOf(await open(`${url}?receipt=`))).toContain('Withdrawn: ');
+    expect(await textOf(await open(`${url}?receipt=`))).toContain('Withdrawal recorded: ');
     await client.call('DELETE', `/invitations/${id}`);
     expect(await read(id)).toMatchObject({ state: 'revoked', onlineAt: expect.any(String) });
     await stalledAs(id, undefined);
@@ -1018,7 +1018,7 @@ describe('the link of an invitation', () => {
     expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
     // This service has no BRAND_NAME.
     expect(await textOf(await open(url, { 'accept-language': 'de' }))).toContain(
-      'Ihr Energieversorger hat sie zurückgezogen. Wenden Sie sich an ihn',
+      'Ihr Energieversorger hat sie beendet. Wenden Sie sich an Ihren Energieversorger',
     );
   });
 
