@@ -152,6 +152,13 @@ export const LOCK_INVITATION = `
     SELECT ${STATE} AS state, i.awaits, i.wish_due_at AS "wishDueAt", i.grid_location_id AS "gridLocationId"
       FROM invitations i WHERE i.id = $1 FOR UPDATE`;
 
+/** Locks invitation $1, and the others of its location whose consents stand. */
+export const LOCK_CONSENTED = `
+    SELECT i.id FROM invitations i
+     WHERE i.id = $1 OR (i.grid_location_id = (SELECT grid_location_id FROM invitations WHERE id = $1)
+                         AND EXISTS (SELECT FROM consents c WHERE c.invitation_id = i.id AND c.withdrawn_at IS NULL))
+     ORDER BY i.id FOR UPDATE`;
+
 /**
  * Changes locked invitation $1: sets each value whose flag before it is true. An expiry that was recorded is over, and the reminders follow
  * the new date, unless the owner has withdrawn the consent. A wish for a brand that is no longer named is dropped. Changes nothing if another invitation of the location is live.

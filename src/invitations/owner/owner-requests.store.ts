@@ -32,15 +32,16 @@ export class OwnerRequestsStore {
   }
 
   /**
-   * Records that the owner withdraws the consent, if one stands: on the page, or as the `actor` was told. A live invitation is declined by
-   * that. One that has ended keeps its state.
+   * Records that the owner withdraws the consent to the access of the location, if one stands, by whichever invitation it was given: on the
+   * page, or as the `actor` was told. A live invitation is declined by that. One that has ended keeps its state.
    */
   async withdraw(id: string, actor: string | null): Promise<void> {
     await this.database.transaction(async (tx) => {
-      await tx.query(sql.LOCK_INVITATION, [id]);
-      if (!(await withdrawConsents(tx, id, actor === null ? 'owner' : 'tenant'))) return;
-      if (!(await decline(tx, id, null))) await tx.query(sql.WITHDRAW_ENDED, [id]);
-      if (actor !== null) await recordAudit(tx, { actor, action: 'consent.withdrawn', target: id });
+      for (const { id: each } of await tx.query<{ id: string }>(sql.LOCK_CONSENTED, [id])) {
+        if (!(await withdrawConsents(tx, each, actor === null ? 'owner' : 'tenant'))) continue;
+        if (!(await decline(tx, each, null))) await tx.query(sql.WITHDRAW_ENDED, [each]);
+        if (actor !== null) await recordAudit(tx, { actor, action: 'consent.withdrawn', target: each });
+      }
     }, OUTCOME);
   }
 

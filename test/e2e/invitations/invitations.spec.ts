@@ -494,6 +494,21 @@ describe('the consent of an owner', () => {
     expect(await textOf(await open(url))).not.toContain('/withdrawal"');
   });
 
+  it('is withdrawn for every invitation of the location by which it was given, and of no other one', async () => {
+    const gridLocationId = await client.locate();
+    const [first, another] = [await invite({ gridLocationId }), await invite({})];
+    await click(another.url);
+    await click(first.url);
+    await client.call('DELETE', `/invitations/${first.id}`);
+    const second = await invite({ gridLocationId });
+    await click(second.url);
+    await click(`${first.url}/withdrawal`);
+    const withdrawn = { consentWithdrawnAt: expect.any(String) };
+    expect(await read(first.id)).toMatchObject({ state: 'revoked', ...withdrawn });
+    expect(await read(second.id)).toMatchObject({ state: 'declined', ...withdrawn });
+    expect(await read(another.id)).toMatchObject({ consentWithdrawnAt: null });
+  });
+
   it('and the visit are stored without the address and the browser of the owner', async () => {
     const { url } = await invite();
     const marks = { browser: 'Owners-Browser/7.3', address: '203.0.113.77', language: 'nl-x-owner' };
