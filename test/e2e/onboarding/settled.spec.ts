@@ -138,7 +138,7 @@ describe('a settled session', () => {
       en: 'no longer be reached',
       nl: 'niet meer bereikbaar',
       de: 'nicht mehr erreichbar',
-      fr: 'ne sont plus joignables',
+      fr: 'ne répondent plus',
     };
     for (const [language, reason] of Object.entries(reasons))
       expect(await pageIn(language)).toContain(reason);
@@ -219,8 +219,8 @@ describe('a settled session', () => {
     for (const code of ['nothing_read', 'reads_stale', 'sessions_overdue', 'budget_short'])
       expect(codes).not.toContain(code);
     expect(await find(id)).toMatchObject({ state: 'online', closedAt, stalled: null });
-    await sandbox().clearFaults();
     const reads = await readsOf(id);
+    await sandbox().clearFaults();
     await waitFor('it is read, and nothing has failed', async () => {
       await aWeekLater(id);
       const [row] = await database().query<{ failures: number }>(
