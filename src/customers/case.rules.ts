@@ -26,6 +26,8 @@ export interface Snapshot {
   readonly sessions: readonly KnownSession[];
   readonly starts: readonly KnownStart[];
   readonly invitation: KnownInvitation | undefined;
+  /** The earlier invitations: an owner may have withdrawn the consent of one. */
+  readonly earlier: readonly Pick<KnownInvitation, 'stalled'>[];
   /** When the start that the owner has clicked is tried again. Null if no start waits. */
   readonly wishDueAt: Date | null;
   /** How long sessions of a brand wait for their installation, if that is known. */
@@ -37,7 +39,7 @@ export interface Snapshot {
  * stalled. The newest invitation says what is expected.
  */
 export function decideCase(snapshot: Snapshot, now: Date) {
-  const { gridLocationId, sessions, invitation, wishDueAt } = snapshot;
+  const { gridLocationId, sessions, invitation, earlier, wishDueAt } = snapshot;
   const { brands = [], expected } = invitation ?? {};
   const declinedAt = invitation?.state === 'declined' ? invitation.declinedAt : null;
   const inverters = expected?.inverters ?? null;
@@ -61,7 +63,12 @@ export function decideCase(snapshot: Snapshot, now: Date) {
       brands: brands.filter((brand) => !onlineBrands.includes(brand)),
       inverters: inverters && Math.max(0, inverters - present.length),
     },
-    stalled: mostUrgentStall([...starts, ...sessions, ...(invitation === undefined ? [] : [invitation])]),
+    stalled: mostUrgentStall([
+      ...starts,
+      ...sessions,
+      ...(invitation === undefined ? [] : [invitation]),
+      ...earlier,
+    ]),
     waiting: firstOf(waits) ?? waitOfOnline(gridLocationId, online, { present: present.length, wanted }),
   };
 }

@@ -66,6 +66,7 @@ const decide = (known: Partial<Snapshot>) => {
       sessions: [],
       starts: [],
       invitation: undefined,
+      earlier: [],
       wishDueAt: null,
       ...known,
     },

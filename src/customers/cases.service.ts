@@ -111,7 +111,8 @@ export class CasesService {
     const invitations = invited.map((row) => CaseInvitationView.of(withoutLink(row, this.stalls)));
     const snapshot: Snapshot = {
       gridLocationId: place.gridLocationId,
-      ...{ sessions, starts, invitation: invitations[0], wishDueAt: invited[0]?.wishDueAt ?? null },
+      ...{ sessions, starts, invitation: invitations[0], earlier: invitations.slice(1) },
+      wishDueAt: invited[0]?.wishDueAt ?? null,
       usualWait: (brand) => this.habits.usualWait(brand),
     };
     const { stalled, waiting, ...found } = decideCase(snapshot, now);

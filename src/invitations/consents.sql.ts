@@ -13,11 +13,12 @@ export interface GivenConsent extends Pick<ConsentText, 'version' | 'hash' | 'lo
 const INSERT_TEXT = `
     INSERT INTO consent_texts (hash, version, locale, text) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`;
 
-/** Inserts the consent to text $3 for brand $2 of locked invitation $1, unless the owner has given it already and not withdrawn it. */
+/** Inserts the consent to text $3 for brand $2 of locked invitation $1, unless the same one stands. If $4, inserts it anyway. */
 const INSERT_CONSENT = `
     INSERT INTO consents (invitation_id, brand, text_hash)
     SELECT $1::uuid, $2::text, $3::text
-     WHERE NOT EXISTS (SELECT FROM consents WHERE invitation_id = $1 AND brand IS NOT DISTINCT FROM $2 AND text_hash = $3 AND withdrawn_at IS NULL)
+     WHERE $4 OR NOT EXISTS (
+             SELECT FROM consents WHERE invitation_id = $1 AND brand IS NOT DISTINCT FROM $2 AND text_hash = $3 AND withdrawn_at IS NULL)
     RETURNING given_at AS "givenAt"`;
 
 const WITHDRAW_CONSENTS = `
@@ -48,15 +49,16 @@ export async function withdrawConsents(
   return true;
 }
 
-/** Records the consent of the owner of a locked invitation, with its event, if it is new. */
+/** Records the consent of the owner of a locked invitation, with its event, if it is new. `isNew`: whether it is new even if the same one stands. */
 export async function giveConsent(
   tx: Transaction,
   invitationId: string,
   brand: string | null,
   { hash, version, locale, text }: ConsentText,
+  isNew: boolean,
 ): Promise<void> {
   await tx.query(INSERT_TEXT, [hash, version, locale, text]);
-  const [given] = await tx.query<{ givenAt: Date }>(INSERT_CONSENT, [invitationId, brand, hash]);
+  const [given] = await tx.query<{ givenAt: Date }>(INSERT_CONSENT, [invitationId, brand, hash, isNew]);
   const [facts] = given === undefined ? [] : await findFacts(tx, [invitationId]);
   if (given === undefined || facts === undefined) return;
   const { gridLocationId, userId, tenantReference, metadata, campaignId } = facts;

@@ -123,7 +123,8 @@ export const AGREE_AGAIN = `
 export const FIND_DECLINED = `SELECT FROM invitations i WHERE i.id = $1 AND ${IS_DECLINED}`;
 
 /** Takes back that the owner of invitation $1 has declined it. The user must be locked, so that nobody is invited at the same time. */
-export const TAKE_BACK = `UPDATE invitations i SET declined_at = NULL, decline_reason = NULL WHERE i.id = $1 AND ${IS_DECLINED}`;
+export const TAKE_BACK = `
+    UPDATE invitations i SET declined_at = NULL, decline_reason = NULL WHERE i.id = $1 AND ${IS_DECLINED} RETURNING i.id`;
 
 /**
  * Records the request for a new link by the person with the link of invitation $1, unless the last one is less than $2 ms ago. Does nothing
@@ -161,7 +162,8 @@ export const LOCK_CONSENTED = `
 
 /**
  * Changes locked invitation $1: sets each value whose flag before it is true. An expiry that was recorded is over, and the reminders follow
- * the new date, unless the owner has withdrawn the consent. A wish for a brand that is no longer named is dropped. Changes nothing if another invitation of the location is live.
+ * the new date, unless the owner has withdrawn the consent. A wish for a brand that is no longer named is dropped. Changes nothing if another
+ * invitation of the location is live.
  */
 export const CHANGE = `
     UPDATE invitations i
@@ -345,6 +347,9 @@ export const RECORD_PROGRESS = `
            awaits_since = CASE WHEN i.awaits = progress.awaits THEN i.awaits_since ELSE clock_timestamp() END,
            owner_done_at = coalesce(i.owner_done_at, CASE WHEN is_done THEN greatest(progress.done_at, i.created_at) END),
            online_at = CASE WHEN is_online THEN coalesce(i.online_at, clock_timestamp()) ELSE i.online_at END,
+           -- The owner may have withdrawn the consent by the expired link.
+           declined_at = CASE WHEN is_online AND ${CONSENT_WITHDRAWN_AT} IS NOT NULL THEN coalesce(i.declined_at, clock_timestamp())
+                              ELSE i.declined_at END,
            disconnected_at = CASE WHEN NOT is_online AND i.online_at IS NOT NULL THEN coalesce(i.disconnected_at, clock_timestamp()) END,
            expires_at = CASE WHEN NOT is_online AND i.online_at IS NOT NULL AND i.disconnected_at IS NULL
                              THEN greatest(i.expires_at, clock_timestamp() + $2 * interval '1 day') ELSE i.expires_at END,

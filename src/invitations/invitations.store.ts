@@ -251,14 +251,16 @@ export class InvitationsStore {
    */
   async wish(id: string, brand: string | null, dueInMs: number, consent: ConsentText): Promise<boolean> {
     return this.database.transaction(async (tx) => {
+      let isTakenBack = false;
       if ((await tx.query(sql.FIND_DECLINED, [id])).length > 0) {
         await tx.query(sql.LOCK_USER, [id]);
-        await tx.query(sql.TAKE_BACK, [id]);
+        isTakenBack = (await tx.query(sql.TAKE_BACK, [id])).length > 0;
       }
       await open(tx, id);
       const isWished = (await tx.query(sql.WISH, [id, brand, dueInMs])).length > 0;
+      // An owner who has declined may have handed the link on, so the click may be that of another person.
       if (isWished || (await tx.query(sql.AGREE_AGAIN, [id])).length > 0)
-        await giveConsent(tx, id, brand, consent);
+        await giveConsent(tx, id, brand, consent, isTakenBack);
       return isWished;
     }, OUTCOME);
   }

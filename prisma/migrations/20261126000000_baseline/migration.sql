@@ -407,7 +407,7 @@ COMMENT ON COLUMN consents.id IS 'Id of the consent.';
 COMMENT ON COLUMN consents.invitation_id IS 'The invitation on whose page the owner clicked.';
 COMMENT ON COLUMN consents.text_hash IS 'The text.';
 COMMENT ON COLUMN consents.brand IS 'The brand that the owner connects. Null: the remote service asks for it.';
-COMMENT ON COLUMN consents.given_at IS 'When the owner clicked. A repeated click for the same text and brand adds none.';
+COMMENT ON COLUMN consents.given_at IS 'When the owner clicked. A repeated click for the same text and brand adds none, unless the owner has declined in between.';
 COMMENT ON COLUMN consents.withdrawn_at IS 'When the owner withdrew it. Null: it stands.';
 
 CREATE TABLE campaigns (
@@ -1350,13 +1350,15 @@ BEGIN
       UNION SELECT r.id FROM registrations r JOIN changed c ON r.tenant_reference = c.tenant_reference WHERE r.status = 'rejected') due ORDER BY id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
   ELSIF TG_ARGV[0] = 'invitation' THEN
-    -- An owner with a live link can repeat a failed start. A new invitation is the reply to a request for one.
+    -- An owner with a live link can repeat a failed start. A new invitation is the reply to a request for one, and its owner may agree after
+    -- the consent of an earlier one was withdrawn.
     INSERT INTO stall_looks (kind, subject)
     SELECT kind, id FROM (
       SELECT 'invitation' AS kind, id FROM changed
       UNION SELECT 'start', s.id FROM session_starts s JOIN changed c ON s.grid_location_id = c.grid_location_id WHERE s.status = 'failed'
       UNION SELECT 'invitation', i.id FROM invitations i JOIN changed c ON i.grid_location_id = c.grid_location_id
-             WHERE i.renewal_requested_at IS NOT NULL) due
+             WHERE i.renewal_requested_at IS NOT NULL
+                OR EXISTS (SELECT FROM consents w WHERE w.invitation_id = i.id AND w.withdrawn_at IS NOT NULL)) due
     ORDER BY kind, id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
   ELSE

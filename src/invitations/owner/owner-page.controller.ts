@@ -34,8 +34,8 @@ import { PageQuery } from '../../platform/http/query.decorator.js';
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
 const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, renewal: 410, erased: 410 } as const;
 
-/** The pages whose button needs a new start. */
-const NEEDS_START: readonly OwnerPage['kind'][] = ['ready', 'next', 'rejected', 'declined'];
+/** The pages whose button needs a new start, unless all is online. */
+const NEEDS_START: readonly OwnerPage['kind'][] = ['ready', 'next', 'rejected', 'declined', 'withdrawn'];
 
 /** Links have 43 characters, and what mail clients and campaigns add. */
 const MAX_URL_LENGTH = 2_000;
@@ -274,7 +274,8 @@ export class OwnerPageController {
       if (invitation === null) continue;
       const steps = await this.store.findSteps(invitation.id);
       const page = planOwnerPage(invitation, steps, invitation.now);
-      const notice = NEEDS_START.includes(page.kind) && !(await this.store.isServed()) ? 'outage' : undefined;
+      const needsStart = NEEDS_START.includes(page.kind) && steps.some(({ kind }) => kind !== 'online');
+      const notice = needsStart && !(await this.store.isServed()) ? 'outage' : undefined;
       return { token, invitation, page, notice };
     }
     const { waitMs } = this.unknown.take(network, performance.now());

@@ -379,6 +379,14 @@ describe('the consent of an owner', () => {
     expect(await read(id)).toMatchObject({ state: 'started', consentWithdrawnAt: null });
   });
 
+  it('is that of each person if the owner hands the link on', async () => {
+    const { id, url } = await invite({ locale: 'en' });
+    await click(url);
+    await click(`${url}/decline?reason=login_elsewhere`);
+    for (let times = 1; times <= 2; times++) await click(url);
+    expect(await consentsOf(id)).toHaveLength(2);
+  });
+
   it('stands while the owner hands the link on, who may withdraw it then', async () => {
     const { id, url } = await invite({ locale: 'en' });
     await click(url);
@@ -449,6 +457,8 @@ describe('the consent of an owner', () => {
     await service.app.get(InvitationsStore).recordProgress(null);
     expect(await read(id)).toMatchObject({ state: 'declined', nextReminderAt: null });
     expect(await textOf(await open(url))).toEqual(isWithdrawn);
+    jest.spyOn(service.app.get(InvitationsStore), 'isServed').mockResolvedValueOnce(false);
+    expect(await textOf(await open(url))).toContain('cannot be started right now');
     await stalledAs(id, undefined);
     await click(url);
     expect(await read(id)).toMatchObject({ state: 'started', consentWithdrawnAt: null });
@@ -507,6 +517,41 @@ describe('the consent of an owner', () => {
     expect(await read(first.id)).toMatchObject({ state: 'revoked', ...withdrawn });
     expect(await read(second.id)).toMatchObject({ state: 'declined', ...withdrawn });
     expect(await read(another.id)).toMatchObject({ consentWithdrawnAt: null });
+  });
+
+  it('is withdrawn by a link that has expired, also for the time when the installation is online again', async () => {
+    const invitation = await connect();
+    const { id, url } = invitation;
+    const sessionId = await sessionOf(invitation);
+    const setMissing = async (since: 'now()' | 'NULL') => {
+      await database().query(`UPDATE inverters SET missing_since = ${since} WHERE session_id = $1`, [
+        sessionId,
+      ]);
+      await service.app.get(InvitationsStore).recordProgress(null);
+    };
+    await setMissing('now()');
+    const expire = 'UPDATE invitations SET expires_at = now(), expired_at = now() WHERE id = $1';
+    await database().query(expire, [id]);
+    await click(`${url}/withdrawal`);
+    expect(await read(id)).toMatchObject({ state: 'expired', consentWithdrawnAt: expect.any(String) });
+    await setMissing('NULL');
+    expect(await read(id)).toMatchObject({ state: 'online', declinedAt: expect.any(String) });
+    const { status, body } = await client.call('DELETE', `/invitations/${id}`);
+    expect([status, body]).toMatchObject([200, { state: 'revoked' }]);
+  });
+
+  it('is missing at the location, although the tenant invites again, until the owner agrees by the other link', async () => {
+    const { id, url, gridLocationId } = await invite({ locale: 'en' });
+    await click(url);
+    await service.sandbox!.control.complete(await sessionOf({ gridLocationId }));
+    await isIn(id, 'owner_done');
+    await click(`${url}/withdrawal`);
+    await stalledAs(id, 'consent_withdrawn');
+    const { body: other } = await inviteAgain(gridLocationId);
+    const { body } = await client.call('GET', `/grid-locations/${gridLocationId}/case`);
+    expect(body).toMatchObject({ stalled: { cause: 'consent_withdrawn' } });
+    await click(other.url);
+    await stalledAs(id, undefined);
   });
 
   it('and the visit are stored without the address and the browser of the owner', async () => {
