@@ -12,6 +12,8 @@ import { unlessReused, type RepeatableRequest } from './repeatable-request.decor
 
 const STOP_WITHIN_MS = stopsWithin(500);
 const DELETE_EVERY_MS = 10 * 60_000;
+/** How long a repetition counts, in SQL. docs/api.md promises it. */
+export const REPEATABLE_FOR = `interval '24 hours'`;
 
 export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
   name: 'id',
@@ -80,9 +82,8 @@ export class IdempotencyKeys extends BackgroundTasks {
   }
 
   private async deleteExpired(): Promise<void> {
-    // docs/api.md promises 24 hours.
     await this.database.query(
-      `DELETE FROM idempotency_keys WHERE created_at < clock_timestamp() - interval '24 hours'`,
+      `DELETE FROM idempotency_keys WHERE created_at < clock_timestamp() - ${REPEATABLE_FOR}`,
     );
   }
 }

@@ -1,4 +1,5 @@
 import { mayAct } from '../../access/acting-caller.js';
+import { REPEATABLE_FOR } from '../../access/idempotency-keys.store.js';
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_ABANDONED_LEASES } from '../../platform/database/abandoned-leases.js';
@@ -28,7 +29,8 @@ const isSubject = (id: string): string =>
  * since BEGIN_START then finds the location gone.
  */
 const SELECT_HINDRANCE = `
-    SELECT coalesce((SELECT session_id FROM session_starts WHERE grid_location_id = $1 AND request = $4 AND status = 'started'),
+    SELECT coalesce((SELECT session_id FROM session_starts
+                      WHERE grid_location_id = $1 AND request = $4 AND status = 'started' AND created_at > clock_timestamp() - ${REPEATABLE_FOR}),
                     (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::text <> 'false')) AS "sessionId",
            count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
            (array_agg(s.last_error ORDER BY s.updated_at DESC))[1] AS error

@@ -10,12 +10,14 @@ import { erasedEvent } from '../rules/session-events.rules.js';
 import { CHECKED_AT, LOCK_SESSIONS_OF_USER } from './sessions.sql.js';
 
 /** Marks a user's starts in flight as failed, and returns them. Each counts as an orphan, since its call may have had its effect. */
-// Clears last_error of the other starts: it may quote personal data from the remote service.
+// Clears last_error of the other starts, which may quote personal data from the remote service, and the hash of the key of each request,
+// which the caller may have made of a reference.
 export const ERASE_STARTS = `
     UPDATE session_starts s
        SET status = CASE WHEN status = 'sending' THEN 'failed' ELSE status END,
            orphans = orphans + CASE WHEN status = 'sending' THEN 1 ELSE 0 END,
            last_error = CASE WHEN status = 'sending' THEN '${ERASED.error}' END,
+           request = NULL,
            updated_at = CASE WHEN status = 'sending' THEN clock_timestamp() ELSE s.updated_at END
       FROM ${PLACE_OF_START}
      WHERE g.id = s.grid_location_id AND g.user_id = $1

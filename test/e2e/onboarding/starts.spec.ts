@@ -139,6 +139,25 @@ describe('starting a session', () => {
       expect([repeated === first, other === first]).toEqual([true, false]);
     });
 
+    it('starts another session with a key of the day before, of which an erasure leaves nothing', async () => {
+      const gridLocationId = await client.locate();
+      const start = () => startWith(gridLocationId, 'f', { reuse: false });
+      const { body: first } = await start();
+      await database.query(
+        `UPDATE session_starts SET created_at = created_at - interval '24 hours' WHERE session_id = $1`,
+        [first.id],
+      );
+      const { status, body } = await start();
+      expect([status, body.id === first.id]).toEqual([201, false]);
+      const findRequests = () =>
+        database.query('SELECT FROM session_starts WHERE grid_location_id = $1 AND request IS NOT NULL', [
+          gridLocationId,
+        ]);
+      expect(await findRequests()).toHaveLength(2);
+      await client.call('DELETE', `/users/${first.userId}`);
+      expect(await findRequests()).toEqual([]);
+    });
+
     it('refuses the key with another body, and takes it without one', async () => {
       const gridLocationId = await client.locate();
       expect((await startWith(gridLocationId, 'e')).status).toBe(201);
