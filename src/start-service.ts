@@ -67,10 +67,12 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     const say = (line: string): void => log.log(line, 'Start');
     if (applied.length > 0) say(`applied the migrations ${applied.join(', ')}`);
     const app = await createApp(AppModule.forRoot(environment), environment, log);
-    const delayMs = environment.SHUTDOWN_DELAY_MS;
+    let delayMs = environment.SHUTDOWN_DELAY_MS;
     await requireHome(app.get(Database));
     app.get(Listener).watchHome(() => {
       if (!shutdown.isRunning) tell(isACopy().message);
+      // A copy is served no longer than it takes to stop.
+      delayMs = 0;
       void shutdown.run(1);
     });
     await checkKeys(app.get(Database), app.get(Cipher), ENCRYPTED_COLUMNS);
