@@ -889,6 +889,27 @@ if (CHROMIUM === null) {
       });
     });
 
+    it('records that an owner withdraws the consent, also of an invitation that has ended', async () => {
+      const gridLocationId = await client.locate('withdrawn-1');
+      const { body } = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+        gridLocationId,
+      });
+      const link = new URL(new URL(body.url).pathname, service.url).href;
+      for (const url of [link, `${link}/decline?reason=login_elsewhere`])
+        await fetch(url, { method: 'POST', redirect: 'manual' });
+      await signedIn('/invitations', async (page) => {
+        const row = page.getByRole('row', { name: /withdrawn-1/ });
+        await row.getByText('declined').waitFor();
+        await row.getByRole('button', { name: 'Withdraw the consent' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the consent' }).click();
+        await page.getByText('The withdrawal is recorded.').waitFor();
+        await row.getByRole('button', { name: 'Withdraw the consent' }).waitFor({ state: 'hidden' });
+      });
+      expect((await client.call('GET', `/invitations/${body.id}`)).body).toMatchObject({
+        consentWithdrawnAt: expect.any(String),
+      });
+    });
+
     it('shows what is stalled by filters that the address keeps, and saves it as a file without formulas', async () => {
       await signedIn('/stalled', async (page) => {
         await page.getByLabel('Brand').selectOption('acme');

@@ -11,10 +11,9 @@ import { useMay } from './may.js';
 import { tellFailed } from './notify.js';
 
 type Invitation = Schemas['InvitationView'];
-type Shown = Pick<Invitation, 'id' | 'state' | 'brands' | 'locale' | 'expiresAt' | 'consentWithdrawnAt'>;
+type Kept = 'id' | 'state' | 'startedAt' | 'consentWithdrawnAt';
+type Shown = Pick<Invitation, Kept | 'brands' | 'locale' | 'expiresAt'>;
 
-/** The states of an owner who has probably agreed to something. */
-const AGREED: readonly Invitation['state'][] = ['started', 'owner_done', 'online'];
 const OVER: readonly Invitation['state'][] = ['online', 'declined', 'revoked'];
 const CHANGES: readonly Subject[] = ['invitations', 'customers', 'stalled'];
 const DAY_MS = 86_400_000;
@@ -36,7 +35,8 @@ const useMayInvite = (): boolean => {
 
 /** The buttons of an invitation: copy its link, remind its owner, prolong or change it, revoke it, withdraw the consent. */
 export function InvitationActs({ of }: { readonly of: Shown }) {
-  const mayWithdraw = useMayInvite() && AGREED.includes(of.state) && of.consentWithdrawnAt === null;
+  // The click that led to a session was a consent. It stands also after the end of the invitation.
+  const mayWithdraw = useMayInvite() && of.startedAt !== null && of.consentWithdrawnAt === null;
   return (
     <span className="actions">
       <ActsBeforeItsEnd of={of} />
@@ -60,7 +60,7 @@ export function InvitationActs({ of }: { readonly of: Shown }) {
 }
 
 function ActsBeforeItsEnd({
-  of: { id, state, consentWithdrawnAt: _, ...invitation },
+  of: { id, state, startedAt: _startedAt, consentWithdrawnAt: _withdrawnAt, ...invitation },
 }: {
   readonly of: Shown;
 }) {
@@ -124,7 +124,7 @@ const Until = ({ day }: { readonly day: string }) => (
   <TextInput name="until" type="date" label="Valid until the end of" defaultValue={day} required />
 );
 
-type Changed = Omit<Shown, 'id' | 'state' | 'consentWithdrawnAt'>;
+type Changed = Omit<Shown, Kept>;
 
 interface ChangeProps {
   readonly of: Changed;
