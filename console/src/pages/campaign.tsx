@@ -96,7 +96,7 @@ export function CampaignPage({ id, filters }: { readonly id: string; readonly fi
   );
 }
 
-/** The reasons of the status for which no customer is registered for now. */
+/** The reasons of the status for which customers are registered slowly or not at all. */
 const HOLDS: readonly string[] = ['credentials_rejected', 'proxy_fails', 'remote_degraded', 'remote_slow'];
 
 /** Says why the campaign does not get on, if the remote service is the reason. */

@@ -3,7 +3,7 @@ import { CONSENT_PARTS, type ConsentPart } from '../../platform/env/brand-files.
 import type { Locale } from '../../platform/env/locale.rules.js';
 
 /** The version of the texts in pages/owner/messages. It changes when one of them that is part of the consent does. */
-export const STANDARD_VERSION = 'standard-1';
+export const STANDARD_VERSION = 'standard-2';
 
 /** What an owner agrees to by a click. */
 export interface ConsentText {

@@ -311,8 +311,8 @@ describe('the consent of an owner', () => {
     await click(`${url}?brand=sunward&text=${hash}`);
     const consents = await consentsOf(id);
     expect(consents).toMatchObject([
-      { hash, version: 'standard-1', locale: 'nl', brand: 'acme' },
-      { hash, version: 'standard-1', locale: 'nl', brand: 'sunward' },
+      { hash, version: 'standard-2', locale: 'nl', brand: 'acme' },
+      { hash, version: 'standard-2', locale: 'nl', brand: 'sunward' },
     ]);
     for (const part of consents[0]!.text.split('\n\n')) expect(page).toContain(part);
     const events = (await client.events()).filter(
@@ -321,7 +321,7 @@ describe('the consent of an owner', () => {
     expect(events.map(({ data }) => data)).toMatchObject([
       {
         invitationId: id,
-        version: 'standard-1',
+        version: 'standard-2',
         ...{ gridLocationId, userId, tenantReference, campaignId: null, metadata: { label: 'Barn' } },
         hash,
         locale: 'nl',
@@ -360,7 +360,7 @@ describe('the consent of an owner', () => {
     const [consent] = await consentsOf(id);
     expect(await textOf(await open(url))).toContain('href="?receipt="');
     const receipt = await textOf(await open(`${url}?receipt=`));
-    for (const part of [...consent!.text.split('\n\n'), consent!.hash, 'Brand: acme', 'standard-1'])
+    for (const part of [...consent!.text.split('\n\n'), consent!.hash, 'Brand: acme', 'standard-2'])
       expect(receipt).toContain(part);
     expect(receipt).not.toContain('<form');
   });

@@ -238,7 +238,7 @@ describe('R38: erasure is complete', () => {
     expect(body.data).toMatchObject({
       users: [{ tenantReference: person.tenantReference }],
       gridLocations: [{ ean: expect.any(String) }, { ean: expect.any(String) }],
-      consents: [{ locale: 'en', version: 'standard-1', text: expect.stringContaining('you agree') }],
+      consents: [{ locale: 'en', version: 'standard-2', text: expect.stringContaining('you agree') }],
     });
     const audited = 'SELECT FROM audit_log WHERE action = $1 AND target = $2';
     expect((await database.query(audited, ['user.exported', person.userId])).length).toBeGreaterThan(0);
