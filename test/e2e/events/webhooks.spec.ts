@@ -5,6 +5,7 @@ import { WEBHOOK_SCHEMAS } from '../../../scripts/asyncapi/schemas.js';
 import { TEST_TYPE } from '../../../src/webhooks/endpoints/endpoints.service.js';
 import { WebhookEndpointsStore } from '../../../src/webhooks/endpoints/endpoints.store.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { emptyTables } from '../../setup/database/test-database.js';
 import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { TestClient, type Answer } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -51,7 +52,7 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver();
 });
 beforeEach(async () => {
-  await database.query('TRUNCATE webhook_endpoints, domain_events CASCADE');
+  await emptyTables(database, 'webhook_endpoints, domain_events');
   receiver.received.length = 0;
   receiver.answer = () => ({ status: 204 });
 });

@@ -10,6 +10,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { findTableLocks } from '../../../src/platform/database/table-locks.js';
 import { HANDLER, insertCustomer, insertRow, type Table } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
+import { emptyTables } from '../../setup/database/test-database.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -54,9 +55,10 @@ describe('the facts', () => {
   const DISABLED = { disabled_at: ago(9), disabled_reason: 'failing' };
 
   const clear = () =>
-    database.query(
-      `TRUNCATE users, grid_locations, registrations, domain_events, webhook_endpoints, broker_positions, poll_batches, remote_drift, stalls,
-         stall_causes CASCADE`,
+    emptyTables(
+      database,
+      `users, grid_locations, registrations, domain_events, webhook_endpoints, broker_positions, poll_batches, remote_drift, stalls,
+         stall_causes`,
     );
   beforeEach(clear);
   afterAll(clear);

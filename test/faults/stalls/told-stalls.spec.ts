@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { StallKinds, type SubjectFacts } from '../../../src/stalls/stall-kinds.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
+import { emptyTables } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { beginHistory, randomOf, takeStep, type World } from '../support/input/stall-histories.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
@@ -124,7 +125,7 @@ async function live(histories: number, prepare: () => Promise<unknown> = () => P
   const result = { differences: [] as string[], compared: 0, causes: new Set<string>() };
   await prepare();
   for (let first = 0; first < histories; first += AT_ONCE) {
-    await database().query(`TRUNCATE users, registrations, webhook_endpoints, stalls, stall_looks CASCADE`);
+    await emptyTables(database(), 'users, registrations, webhook_endpoints, stalls, stall_looks');
     await database().query(
       `UPDATE remote_operations SET health = 'healthy', reason = NULL, open_until = NULL`,
     );

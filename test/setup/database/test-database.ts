@@ -5,6 +5,7 @@ import pg from 'pg';
 import { Database } from '../../../src/platform/database/database.js';
 import { databaseUrl } from './template-database.js';
 import { environmentFor } from '../test-environment.js';
+import { waitFor } from '../wait-for.js';
 import { withClient } from './with-client.js';
 
 export interface TestDatabase {
@@ -16,6 +17,10 @@ export interface TestDatabase {
   /** Drops the database. Rejects if one of its events breaks the catalogue's contract. */
   drop(): Promise<void>;
 }
+
+/** Empties tables beside a service that runs. Repeats, because its tasks lock tables in another order. */
+export const emptyTables = (database: Database, tables: string): Promise<unknown> =>
+  waitFor('the tables to be emptied', () => database.query(`TRUNCATE ${tables} CASCADE`));
 
 /** Creates a database for one test or file: a copy of the migrated template, or an empty database. */
 export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<TestDatabase> {
