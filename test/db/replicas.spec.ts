@@ -80,7 +80,7 @@ describe('work under a lease', () => {
 
   it('is due at the end of the lease if the row was made due meanwhile', async () => {
     await process().runUnderLease('row', never, async () => {
-      await database.query('UPDATE leased SET due_at = clock_timestamp()');
+      await database.query(`UPDATE leased SET due_at = clock_timestamp() - interval '1 ms'`);
       return 90_000;
     });
     expect((await readRow()).dueInSeconds).toBeLessThanOrEqual(0);
@@ -154,7 +154,7 @@ describe('work under a lease', () => {
   it('waits after a failure, longer each time, until the work succeeds', async () => {
     const leases = process();
     const fail = async () => {
-      await database.query('UPDATE leased SET due_at = clock_timestamp()');
+      await database.query(`UPDATE leased SET due_at = clock_timestamp() - interval '1 ms'`);
       const failing = leases.runUnderLease('row', never, () => Promise.reject(new Error('no')));
       await expect(failing).rejects.toThrow('no');
       return (await readRow()).dueInSeconds;
@@ -164,7 +164,7 @@ describe('work under a lease', () => {
       expect(seconds).toBeGreaterThan(mostSeconds / 2 - 5);
       expect(seconds).toBeLessThan(mostSeconds + 5);
     }
-    await database.query('UPDATE leased SET due_at = clock_timestamp()');
+    await database.query(`UPDATE leased SET due_at = clock_timestamp() - interval '1 ms'`);
     expect(await leases.runUnderLease('row', never, async () => 0)).toBe(true);
     expect(await fail()).toBeLessThan(65);
   });
@@ -183,7 +183,10 @@ describe('work under a lease', () => {
 
 it('renews the lease on a row that another statement has claimed, and does not release it', async () => {
   const leaseToken = '00000000-0000-4000-8000-000000000001';
-  await database.query('UPDATE leased SET lease_token = $1, lease_until = clock_timestamp()', [leaseToken]);
+  await database.query(
+    `UPDATE leased SET lease_token = $1, lease_until = clock_timestamp() - interval '1 ms'`,
+    [leaseToken],
+  );
   await process(400).renewWhile({ id: 'row', leaseToken }, never, async () => {
     await waitFor('a renewal', async () => (await readRow()).leaseSeconds > 0.2);
   });

@@ -73,7 +73,7 @@ async function remind(tenantReference: string, locale: string) {
   });
   const database = service.database;
   await database.query(
-    `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = clock_timestamp() WHERE id = $1`,
+    `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = clock_timestamp() - interval '1 ms' WHERE id = $1`,
     [body.id],
   );
   await service.app.get(RemindersStore).remind(scheduleOf([48], 'UTC', 'off'));

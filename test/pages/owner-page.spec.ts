@@ -233,7 +233,7 @@ if (CHROMIUM === null) {
           await click(`${owner.url}/withdrawal`);
         },
       },
-      expired: { make: ({ id }) => change(id, 'expires_at = now()') },
+      expired: { make: ({ id }) => change(id, `expires_at = now() - interval '1 ms'`) },
       renewal: {
         make: async (owner) => {
           await KINDS.expired!.make!(owner);
@@ -280,7 +280,7 @@ if (CHROMIUM === null) {
         await page.getByRole('button').click();
         await page.getByRole('heading', { name: messages('en')('wish.heading') }).waitFor();
         await service.sandbox!.control.clearFaults();
-        await change(id, 'wish_due_at = now()');
+        await change(id, `wish_due_at = now() - interval '1 ms'`);
         await page.getByText('Which brand is your inverter?').waitFor({ timeout: 60_000 });
       });
     });

@@ -37,7 +37,7 @@ export async function insertCampaign(
     [id, JSON.stringify(values)],
   );
   await sql.query(
-    `UPDATE campaigns SET status = $2::text, due_at = now(), finished_at = CASE WHEN $2::text IN ('checked', 'finished') THEN now() END WHERE id = $1`,
+    `UPDATE campaigns SET status = $2::text, due_at = now() - interval '1 ms', finished_at = CASE WHEN $2::text IN ('checked', 'finished') THEN now() END WHERE id = $1`,
     [id, status],
   );
   return id;

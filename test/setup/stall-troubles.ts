@@ -191,7 +191,7 @@ export function troublesOf(service: TestApp, client: TestClient) {
       end: revoke,
     },
     'invitation renewal_requested': {
-      make: invite(`expires_at = now(), expired_at = now(), renewal_requested_at = now()`),
+      make: invite(`expires_at = now() - interval '1 ms', expired_at = now(), renewal_requested_at = now()`),
       end: async (id) => {
         const [{ place }] = (await query<{ place: string }>(
           'SELECT grid_location_id AS place FROM invitations WHERE id = $1',

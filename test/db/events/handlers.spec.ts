@@ -52,8 +52,8 @@ const waitForAll = () => waitFor('all deliveries', isNothingPending);
 /** Ends the waits for retries. */
 const skipBackoff = () =>
   database.query(
-    `WITH skipped AS (UPDATE webhook_deliveries SET next_attempt_at = now() WHERE status = 'pending')
-     UPDATE webhook_subjects SET due_at = now()`,
+    `WITH skipped AS (UPDATE webhook_deliveries SET next_attempt_at = now() - interval '1 ms' WHERE status = 'pending')
+     UPDATE webhook_subjects SET due_at = now() - interval '1 ms'`,
   );
 
 type Online = DomainEvent<'session.online'>;
@@ -218,7 +218,7 @@ describe('a worker', () => {
     expect(await countPending()).toEqual({ 'Recorder.record': 2 });
 
     // Expires the lease of the killed worker.
-    await database.query('UPDATE webhook_endpoints SET lease_until = clock_timestamp()');
+    await database.query(`UPDATE webhook_endpoints SET lease_until = clock_timestamp() - interval '1 ms'`);
     const next = await run({});
     await waitForAll();
     await next.stop();

@@ -376,7 +376,9 @@ describe('credentials that the token endpoint refuses', () => {
     const [one, other] = [replica(), replica()];
     await one.read();
     service.respondToTokenRequest = undefined;
-    await one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp()`);
+    await one.database.query(
+      `UPDATE remote_tokens SET next_attempt_at = clock_timestamp() - interval '1 ms'`,
+    );
     await waitFor('the next attempt', async () => (await one.read()).kind === 'response');
     expect(tally([await other.read()])).toEqual({ '200': 1 });
     expect(service.tokenRequests).toHaveLength(2);

@@ -171,7 +171,7 @@ describe('the tenant token', () => {
   it('is renewed by one replica after 80 to 90 % of its lifetime, while calls continue', async () => {
     const [first, second, third] = [replica(), replica(), replica()];
     await first.read();
-    await first.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp()`);
+    await first.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp() - interval '1 ms'`);
     let issue: (() => void) | undefined;
     service.respondToTokenRequest = () => new Promise((resolve) => (issue = () => resolve(undefined)));
     const respond = await waitFor('the token request', async () => {
@@ -195,7 +195,7 @@ describe('the tenant token', () => {
   it('is used without a wait for its renewal', async () => {
     const one = replica();
     await one.read();
-    await one.database.query('UPDATE remote_tokens SET renew_at = clock_timestamp()');
+    await one.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp() - interval '1 ms'`);
     let renew = () => {};
     const renewal = new Promise<void>((resolve) => (renew = resolve));
     service.respondToTokenRequest = async () => {
@@ -219,7 +219,7 @@ describe('the tenant token', () => {
     for (const status of [500, 401]) {
       service.respondToTokenRequest = () => Buffer.from(`HTTP/1.1 ${status} X\r\ncontent-length: 0\r\n\r\n`);
       await one.database.query(
-        `UPDATE remote_tokens SET renew_at = clock_timestamp(), next_attempt_at = NULL`,
+        `UPDATE remote_tokens SET renew_at = clock_timestamp() - interval '1 ms', next_attempt_at = NULL`,
       );
       const before = service.tokenRequests.length;
       const fresh = replica();
@@ -238,7 +238,7 @@ describe('the tenant token', () => {
     const one = replica();
     await one.read();
     service.respondToTokenRequest = () => Buffer.from(`HTTP/1.1 401 X\r\ncontent-length: 0\r\n\r\n`);
-    await one.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp()`);
+    await one.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp() - interval '1 ms'`);
     const fresh = replica();
     await fresh.read();
     // This call begins the renewal.
@@ -278,7 +278,9 @@ describe('the tenant token', () => {
     expect(service.tokenRequests).toHaveLength(1);
     expect(service.calls).toHaveLength(0);
     service.respondToTokenRequest = undefined;
-    await one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp()`);
+    await one.database.query(
+      `UPDATE remote_tokens SET next_attempt_at = clock_timestamp() - interval '1 ms'`,
+    );
     const fresh = replica();
     await waitFor('a token', async () => (await fresh.read()).kind === 'response');
     expect(service.tokenRequests).toHaveLength(2);
@@ -301,7 +303,9 @@ describe('the tenant token', () => {
     for (let request = 1; request <= 3; request++) {
       expect(announced).not.toHaveBeenCalled();
       await waitFor('a token request', async () => {
-        await one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp()`);
+        await one.database.query(
+          `UPDATE remote_tokens SET next_attempt_at = clock_timestamp() - interval '1 ms'`,
+        );
         await one.read();
         return service.tokenRequests.length === request;
       });

@@ -108,7 +108,7 @@ describe('adopting what exists', () => {
     expect(reportOf(await rowsOf(service, body.id))).toEqual(['1 accepted']);
     // Simulates that another worker claims the campaign.
     await database.query(
-      'UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() WHERE id = $1',
+      `UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() - interval '1 ms' WHERE id = $1`,
       [body.id],
     );
     await control.clearFaults();
@@ -135,7 +135,7 @@ describe('adopting what exists', () => {
     await waitFor('the other rows', async () => (await registered()) === 2);
     await database.query('DROP FUNCTION refuse CASCADE');
     await database.query(
-      'UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() WHERE id = $1',
+      `UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() - interval '1 ms' WHERE id = $1`,
       [body.id],
     );
     await waitFor(

@@ -167,7 +167,7 @@ describe('a running campaign', () => {
     await database.query('DROP FUNCTION refuse CASCADE');
     // Another worker claims the campaign: it waits for a minute.
     await database.query(
-      'UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() WHERE id = $1',
+      `UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() - interval '1 ms' WHERE id = $1`,
       [id],
     );
     await finished(id);

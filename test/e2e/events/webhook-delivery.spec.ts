@@ -171,9 +171,10 @@ describe('a webhook', () => {
     });
     expect(await received()).toHaveLength(7);
     await database.query('DROP FUNCTION refuse CASCADE');
-    await database.query('UPDATE webhook_subjects SET due_at = clock_timestamp() WHERE endpoint_id = $1', [
-      endpoint.id,
-    ]);
+    await database.query(
+      `UPDATE webhook_subjects SET due_at = clock_timestamp() - interval '1 ms' WHERE endpoint_id = $1`,
+      [endpoint.id],
+    );
     await announce(database, 1, 1);
     await waitFor('it is stored', async () => {
       const rows = await deliveries();

@@ -471,7 +471,10 @@ describe('webhook endpoints', () => {
       expect((await read(id)).previousSecretUntil).toBe(body.previousSecretUntil);
       const both = await sign(id);
       expect([verifies(first, both), verifies(body.secret, both)]).toEqual([true, true]);
-      await database.query(`UPDATE webhook_endpoints SET previous_secret_until = now() WHERE id = $1`, [id]);
+      await database.query(
+        `UPDATE webhook_endpoints SET previous_secret_until = now() - interval '1 ms' WHERE id = $1`,
+        [id],
+      );
       const later = await sign(id);
       expect([verifies(first, later), verifies(body.secret, later)]).toEqual([false, true]);
     });

@@ -283,7 +283,10 @@ describe('a bulk action', () => {
     expect((await client.call('DELETE', `/users/${userId}`)).status).toBe(200);
     const { body } = await client.call<BulkActionView>('GET', `/bulk-actions/${id}`);
     expect(body).toMatchObject({ reason: 'erased', arguments: { metadata: { note: 'Jansen' } } });
-    await database().query('UPDATE bulk_actions SET lease_until = now(), due_at = now() WHERE id = $1', [id]);
+    await database().query(
+      `UPDATE bulk_actions SET lease_until = now() - interval '1 ms', due_at = now() - interval '1 ms' WHERE id = $1`,
+      [id],
+    );
     expect(await finished(id)).toMatchObject({ reason: 'erased', arguments: {}, counts: { skipped: 2 } });
   });
 

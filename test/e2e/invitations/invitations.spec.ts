@@ -71,7 +71,7 @@ const isIn = (id: string, state: string) =>
   waitFor(`the invitation is ${state}`, async () => (await read(id)).state === state);
 /** Moves the date of an invitation into the past. */
 const pass = (id: string) =>
-  service.database.query('UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
+  service.database.query(`UPDATE invitations SET expires_at = now() - interval '1 ms' WHERE id = $1`, [id]);
 const inviteAgain = (gridLocationId: string) =>
   client.call<Invitation>('POST', '/invitations', { gridLocationId });
 async function sessionOf({ gridLocationId }: Pick<Invitation, 'gridLocationId'>): Promise<string> {
@@ -250,7 +250,7 @@ describe('an invitation', () => {
     const set = (values: string) =>
       database.query(`UPDATE remote_operations SET ${values} WHERE operation = 'start_session'`);
     await database.query(
-      `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = now() WHERE id = $1`,
+      `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = now() - interval '1 ms' WHERE id = $1`,
       [id],
     );
     await set(`health = 'degraded', reason = 'test', trouble_until = now() + interval '1 h'`);
@@ -530,7 +530,7 @@ describe('the consent of an owner', () => {
       await service.app.get(InvitationsStore).recordProgress(null);
     };
     await setMissing('now()');
-    const expire = 'UPDATE invitations SET expires_at = now(), expired_at = now() WHERE id = $1';
+    const expire = `UPDATE invitations SET expires_at = now() - interval '1 ms', expired_at = now() WHERE id = $1`;
     await database().query(expire, [id]);
     await click(`${url}/withdrawal`);
     expect(await read(id)).toMatchObject({ state: 'expired', consentWithdrawnAt: expect.any(String) });
@@ -985,7 +985,11 @@ describe('a link that cannot be sent', () => {
   });
 
   it.each([
-    ['too old', (id: string) => query(`UPDATE invitations SET code_expires_at = now() WHERE id = $1`, [id])],
+    [
+      'too old',
+      (id: string) =>
+        query(`UPDATE invitations SET code_expires_at = now() - interval '1 ms' WHERE id = $1`, [id]),
+    ],
     ['of a revoked invitation', (id: string) => client.call('DELETE', `/invitations/${id}`)],
     ['of an erased user', async (id: string) => client.call('DELETE', `/users/${(await read(id)).userId}`)],
   ])('has no code that is %s', async (_, end) => {
@@ -1516,7 +1520,7 @@ describe('a reminder', () => {
     const statuses = (await Promise.all(calls)).map((call) => call.status);
     expect(statuses.sort()).toEqual([200, 429, 429, 429, 429]);
     await query(
-      `UPDATE invitations SET created_at = created_at - interval '49 hours', reminder_due_at = now() WHERE id = $1`,
+      `UPDATE invitations SET created_at = created_at - interval '49 hours', reminder_due_at = now() - interval '1 ms' WHERE id = $1`,
       [id],
     );
     await remind();
@@ -1553,9 +1557,10 @@ describe('a reminder', () => {
     expect(await remindersOf(id)).toEqual([]);
     await service.sandbox!.control.clearFaults();
     await waitFor('a worker to start the session', async () => {
-      await query('UPDATE invitations SET wish_due_at = now() WHERE id = $1 AND wish_due_at IS NOT NULL', [
-        id,
-      ]);
+      await query(
+        `UPDATE invitations SET wish_due_at = now() - interval '1 ms' WHERE id = $1 AND wish_due_at IS NOT NULL`,
+        [id],
+      );
       return (await read(id)).state === 'started';
     });
     await waitFor(

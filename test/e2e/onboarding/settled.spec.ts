@@ -32,7 +32,7 @@ function settledSessionsOf(service: ReturnType<typeof useTestApp>) {
     await sandbox().online(id, { inverters: 2 });
     await waitFor('it is online', async () => (await find(id)).state === 'online');
     await database().query(
-      `UPDATE session_polls SET anchor_at = anchor_at - interval '72 hours', due_at = now() WHERE session_id = $1`,
+      `UPDATE session_polls SET anchor_at = anchor_at - interval '72 hours', due_at = now() - interval '1 ms' WHERE session_id = $1`,
       [id],
     );
     return waitFor('it is settled', async () => {
@@ -43,7 +43,7 @@ function settledSessionsOf(service: ReturnType<typeof useTestApp>) {
 
   /** Makes a settled session due, as a week later. */
   const aWeekLater = (id: string) =>
-    database().query(`UPDATE session_polls SET due_at = now() WHERE session_id = $1`, [id]);
+    database().query(`UPDATE session_polls SET due_at = now() - interval '1 ms' WHERE session_id = $1`, [id]);
 
   const isRead = async (id: string, since: number) =>
     ((await sandbox().ledger()).reads[id]?.total ?? 0) > since;
@@ -168,7 +168,7 @@ describe('a settled session', () => {
     expect(Date.parse(lostAgain.expiresAt) - Date.now()).toBeLessThan(91 * DAY);
 
     // If its date passes meanwhile, it is expired until inverters are back.
-    const expire = 'UPDATE invitations SET expires_at = now(), expired_at = now() WHERE id = $1';
+    const expire = `UPDATE invitations SET expires_at = now() - interval '1 ms', expired_at = now() WHERE id = $1`;
     await database().query(expire, [created.body.id]);
     expect((await findInvitation()).state).toBe('expired');
     await sandbox().online(next.id, { inverters: 1 });

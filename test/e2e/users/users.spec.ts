@@ -474,7 +474,7 @@ describe('a registration whose outcome the database refuses for long', () => {
     const { body } = await call('POST', '/users', requestFor(reference));
     const database = service.database;
     await database.query(
-      'UPDATE registrations SET lease_until = clock_timestamp() WHERE tenant_reference = $1 AND lease_until IS NOT NULL',
+      `UPDATE registrations SET lease_until = clock_timestamp() - interval '1 ms' WHERE tenant_reference = $1 AND lease_until IS NOT NULL`,
       [reference],
     );
     const statusBecomes = (status: string) =>

@@ -83,7 +83,9 @@ async function killInCall({ sandbox: { control }, database, start }: Scene): Pro
   // Expires all leases. The dead replica does not renew its lease. A live replica renews in time, or its writes are refused.
   if (!isLong)
     for (const table of ['campaigns', 'registrations'])
-      await database.query(`UPDATE ${table} SET lease_until = now() WHERE lease_until IS NOT NULL`);
+      await database.query(
+        `UPDATE ${table} SET lease_until = now() - interval '1 ms' WHERE lease_until IS NOT NULL`,
+      );
   await start();
 }
 

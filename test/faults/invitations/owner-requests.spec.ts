@@ -63,7 +63,9 @@ const factsOf = async ({ id, gridLocationId }: Owner) => {
 const countWrong = async (owners: readonly Owner[], isRight: (owner: Owner) => Promise<boolean>) =>
   (await Promise.all(owners.map(isRight))).filter((each) => !each).length;
 const passAll = () =>
-  query(`UPDATE invitations SET created_at = now() - interval '2 days', expires_at = now()`);
+  query(
+    `UPDATE invitations SET created_at = now() - interval '2 days', expires_at = now() - interval '1 ms'`,
+  );
 
 /** Lets owners decline and click at once. Counts those of whom it is unclear which came first, and those who cannot continue. */
 async function declineAndClick() {
@@ -155,7 +157,7 @@ async function end(prepare?: ReplicaOptions['prepare']) {
   await Promise.all(agreed.map((owner) => press(0, owner, '')));
   const expired = erased.filter((_, index) => index % 2 === 0);
   await query(
-    `UPDATE invitations SET created_at = now() - interval '2 days', expires_at = now() WHERE id = ANY ($1::uuid[])`,
+    `UPDATE invitations SET created_at = now() - interval '2 days', expires_at = now() - interval '1 ms' WHERE id = ANY ($1::uuid[])`,
     [expired.map(({ id }) => id)],
   );
   const [client] = replicas.clients;

@@ -20,7 +20,7 @@ async function remind(prepare?: ReplicaOptions['prepare']) {
   );
   const database = replicas.apps[0]!.database;
   await database.query(
-    `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = clock_timestamp()`,
+    `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = clock_timestamp() - interval '1 ms'`,
   );
   await Promise.all(
     [...replicas.apps, ...replicas.apps].map(({ app }) => app.get(RemindersStore).remind(SCHEDULE)),

@@ -89,7 +89,7 @@ async function command(...words: string[]): Promise<void> {
 
 /** Makes all sessions due, and reads them as a worker does. */
 async function poll(): Promise<void> {
-  await database().query('UPDATE session_polls SET due_at = clock_timestamp()');
+  await database().query(`UPDATE session_polls SET due_at = clock_timestamp() - interval '1 ms'`);
   const [row] = await database().query<{ count: number }>('SELECT count(*)::int FROM session_polls');
   expect(await replicas.apps[0]!.app.get(Poller)['claim'](row!.count)).toBe(row!.count);
   await waitFor(

@@ -30,7 +30,7 @@ interface Fresh {
 async function failForAnHour(): Promise<Fresh[]> {
   const since = performance.now();
   const rows = await service.database.query<{ id: string }>(
-    `UPDATE session_polls p SET anchor_at = now(), claimed_at = now() - interval '1 hour', planned_at = now() - $2 * interval '1 ms', due_at = now()
+    `UPDATE session_polls p SET anchor_at = now(), claimed_at = now() - interval '1 hour', planned_at = now() - $2 * interval '1 ms', due_at = now() - interval '1 ms'
        FROM (SELECT session_id FROM session_polls
                WHERE due_at <= now() AND batch_id IS NULL AND anchor_at < now() - interval '1 hour' ORDER BY due_at DESC LIMIT $1 FOR UPDATE) last
       WHERE last.session_id = p.session_id RETURNING p.session_id AS id`,

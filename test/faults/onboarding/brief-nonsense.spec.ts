@@ -84,7 +84,7 @@ describe('R65: an end needs lasting evidence', () => {
     });
     await database.query(
       `UPDATE session_polls SET ending_since = ending_since - interval '6 hours', ending_reads = 5, not_found = 4,
-              due_at = clock_timestamp() WHERE session_id = $1`,
+              due_at = clock_timestamp() - interval '1 ms' WHERE session_id = $1`,
       [id],
     );
     await waitFor('it is closed', async () => (await client.session(id)).closedAt !== null);

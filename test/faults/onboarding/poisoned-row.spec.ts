@@ -49,7 +49,9 @@ async function readTogether(ids: readonly string[]): Promise<void> {
   const hold = await control.addFault({ kind: 'hold', operation: 'read_session', times: ids.length });
   gate.open();
   await waitUntilHeld(control, ids.length);
-  await database().query('UPDATE session_polls SET due_at = clock_timestamp() WHERE batch_id IS NULL');
+  await database().query(
+    `UPDATE session_polls SET due_at = clock_timestamp() - interval '1 ms' WHERE batch_id IS NULL`,
+  );
   await control.release(hold.id);
 }
 

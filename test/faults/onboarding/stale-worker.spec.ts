@@ -72,9 +72,10 @@ async function holdReads(): Promise<HeldReads> {
 const database = (): Database => replicas.apps.at(-1)!.database;
 
 const makeDue = (ids: readonly string[]) =>
-  database().query('UPDATE session_polls SET due_at = clock_timestamp() WHERE session_id = ANY($1::uuid[])', [
-    ids,
-  ]);
+  database().query(
+    `UPDATE session_polls SET due_at = clock_timestamp() - interval '1 ms' WHERE session_id = ANY($1::uuid[])`,
+    [ids],
+  );
 
 /** Expires the lease of the stalled replica. The other replica then reads every session, and finds it online. */
 async function finishElsewhere({ changed, unreadable }: HeldReads): Promise<void> {

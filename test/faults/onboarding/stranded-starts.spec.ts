@@ -110,7 +110,7 @@ async function startWhile(
     await sleep(DISTURBED_MS);
     await end();
     await admin.query(
-      'UPDATE session_starts SET lease_until = clock_timestamp() WHERE grid_location_id = ANY($1::uuid[])',
+      `UPDATE session_starts SET lease_until = clock_timestamp() - interval '1 ms' WHERE grid_location_id = ANY($1::uuid[])`,
       [gridLocationIds.slice(0, KILLED)],
     );
   });

@@ -60,7 +60,7 @@ it('a bulk action whose process is killed amid it does each id once', async () =
   const survivor = await startServiceProcess(environment);
   // The lease of the victim ends now, and not in 30 s.
   await sql.query(
-    'UPDATE bulk_actions SET lease_until = now(), due_at = now() WHERE lease_token IS NOT NULL',
+    `UPDATE bulk_actions SET lease_until = now() - interval '1 ms', due_at = now() - interval '1 ms' WHERE lease_token IS NOT NULL`,
   );
   const client = new TestClient(survivor.url, ADMIN_KEY);
   const read = async () => (await client.call<BulkActionView>('GET', `/bulk-actions/${body.id}`)).body;

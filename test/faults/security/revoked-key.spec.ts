@@ -348,7 +348,9 @@ describe('R82: a revoked key acts no more', () => {
     const receiver = await startWebhookReceiver();
     const made = await makeEndpoint(admin, receiver.url);
     await sql('UPDATE webhook_endpoints SET failures = 3, failing_since = now() WHERE id = $1', [made.id]);
-    await sql('UPDATE remote_tokens SET renew_at = now(), expires_at = now(), failures = 1');
+    await sql(
+      `UPDATE remote_tokens SET renew_at = now() - interval '1 ms', expires_at = now() - interval '1 ms', failures = 1`,
+    );
     const { control } = service.sandbox!;
     const hold = await control.addFault({ kind: 'hold', operation: 'token', times: 1 });
     let respond = () => {};

@@ -100,9 +100,9 @@ export class CrashingReplicas {
   }
 
   private async letLeasesRunOut(): Promise<void> {
-    await this.database.query('UPDATE poll_batches SET lease_until = clock_timestamp()');
+    await this.database.query(`UPDATE poll_batches SET lease_until = clock_timestamp() - interval '1 ms'`);
     await this.database.query(
-      "UPDATE session_starts SET lease_until = clock_timestamp() WHERE status = 'sending'",
+      "UPDATE session_starts SET lease_until = clock_timestamp() - interval '1 ms' WHERE status = 'sending'",
     );
   }
 
@@ -124,7 +124,7 @@ export class CrashingReplicas {
 
   private makeDue(ids: readonly string[]): Promise<unknown> {
     return this.database.query(
-      'UPDATE session_polls SET due_at = clock_timestamp() WHERE session_id = ANY($1::uuid[])',
+      `UPDATE session_polls SET due_at = clock_timestamp() - interval '1 ms' WHERE session_id = ANY($1::uuid[])`,
       [ids],
     );
   }

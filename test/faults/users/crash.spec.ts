@@ -102,7 +102,7 @@ describe('R16: a crash around the call is known', () => {
       // Only the long test waits for the leases to expire.
       if (!isLong)
         await sql.query(
-          'UPDATE registrations SET lease_until = clock_timestamp() WHERE lease_until IS NOT NULL',
+          `UPDATE registrations SET lease_until = clock_timestamp() - interval '1 ms' WHERE lease_until IS NOT NULL`,
         );
       const all = await waitFor(
         'all are uncertain',

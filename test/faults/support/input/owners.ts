@@ -291,7 +291,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       reached: ['expired'],
       invitation: 'renewal_requested',
       act: async (owner) => {
-        await query('UPDATE invitations SET expires_at = now() WHERE id = $1', [owner.id]);
+        await query(`UPDATE invitations SET expires_at = now() - interval '1 ms' WHERE id = $1`, [owner.id]);
         await fetch(`${owner.url}/renewal`, { method: 'POST' });
       },
     },
@@ -300,7 +300,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       act: async (owner) => {
         await open(owner);
         await ageInvitation(owner, 73);
-        await query('UPDATE invitations SET expires_at = now() WHERE id = $1', [owner.id]);
+        await query(`UPDATE invitations SET expires_at = now() - interval '1 ms' WHERE id = $1`, [owner.id]);
       },
     },
   ];
