@@ -219,11 +219,11 @@ export class InvitationsController {
     anyScope: WRITE_SCOPES_OF_KIND.invitation,
     command: 'invitations withdraw',
     confirm:
-      'this records that the owner withdraws the consent of the invitation {id}. Only the owner can give it again.',
+      'this records that the owner withdraws the consent of the invitation {id}, and of every other one of its location. Only the owner can give it again.',
     summary: 'Record that the owner has withdrawn the consent',
     description:
-      'As the owner has told you by telephone or letter; on the page, the owner does it alone. A repetition does nothing. No reminder is sent ' +
-      'any more, and only another consent starts something. No session ends by that: while the installation may be accessed, the invitation ' +
+      'As the owner has told you by telephone or letter; on the page, the owner does it alone. It counts for every invitation of the ' +
+      'location that has a consent. A repetition does nothing. No reminder is sent any more, and only another consent starts something. No session ends by that: while the installation may be accessed, the invitation ' +
       'is stalled as `consent_withdrawn`, until you revoke it after the provider has disconnected the installation.',
   })
   @ApiOkResponse({ type: InvitationView })

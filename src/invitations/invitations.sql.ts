@@ -287,7 +287,7 @@ export const ACCESS_WITHDRAWN_AT = `
   CASE WHEN ${CONSENT_WITHDRAWN_AT} > coalesce(i.revoked_at, '-infinity')
         AND (SELECT ${STEP} FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND ${COUNTS}) >= 2
         AND NOT EXISTS (SELECT FROM consents c JOIN invitations o ON o.id = c.invitation_id
-                         WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at AND c.withdrawn_at IS NULL)
+                         WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at)
        THEN ${CONSENT_WITHDRAWN_AT} END`;
 
 /** Revokes locked invitation $1, if it has not ended, or to end the link of an owner who has withdrawn the consent. */

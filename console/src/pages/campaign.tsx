@@ -97,7 +97,12 @@ export function CampaignPage({ id, filters }: { readonly id: string; readonly fi
 }
 
 /** The reasons of the status for which customers are registered slowly or not at all. */
-const HOLDS: readonly string[] = ['credentials_rejected', 'proxy_fails', 'remote_degraded', 'remote_slow'];
+const HOLDS: readonly Schemas['StatusReasonView']['code'][] = [
+  'credentials_rejected',
+  'proxy_fails',
+  'remote_degraded',
+  'remote_slow',
+];
 
 /** Says why the campaign does not get on, if the remote service is the reason. */
 function Outage() {

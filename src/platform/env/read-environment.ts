@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { brandFileProblems } from './brand-files.js';
-import { brandFaults } from './brand-faults.rules.js';
+import { allMissingForOwners } from './owner-settings.rules.js';
 import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import { readPassThrough } from './pass-through.rules.js';
@@ -62,7 +62,7 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
 
 /** Returns warnings about settings that are probably mistakes. Contains no values, since they may be secret. */
 export function warningsOf(source: EnvironmentSource): string[] {
-  const unread = [...findUnread(source), ...brandFaults(source)];
+  const unread = [...findUnread(source), ...allMissingForOwners(source)];
   if (source.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || source.NODE_ENV === 'production') return unread;
   return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }

@@ -1,5 +1,5 @@
 import { counted } from '../../platform/counted.rules.js';
-import { brandFault } from '../../platform/env/brand-faults.rules.js';
+import { missingForOwners } from '../../platform/env/owner-settings.rules.js';
 import type { Reason } from './reason.js';
 
 const ABANDONED_SECONDS = 60;
@@ -63,7 +63,7 @@ export const REASONS_OF_CUSTOMERS = {
     runbook: 'owners-see-no-name',
     waitsFor: 'us',
     alertAfter: '10m',
-    find: (_, settings) => brandFault('BRAND_NAME', settings),
+    find: (_, settings) => missingForOwners('BRAND_NAME', settings),
   },
   privacy_unlinked: {
     severity: 'warning',
@@ -71,6 +71,6 @@ export const REASONS_OF_CUSTOMERS = {
     runbook: 'owners-see-no-name',
     waitsFor: 'us',
     alertAfter: '10m',
-    find: (_, settings) => brandFault('BRAND_PRIVACY_URL', settings),
+    find: (_, settings) => missingForOwners('BRAND_PRIVACY_URL', settings),
   },
 } satisfies Record<string, Reason>;

@@ -29,15 +29,12 @@ export class DecisionsService {
     const { EAN_CHECK_DIGIT: rule } = this.environment;
     const user = decision === 'resolve' ? readConfirmed(confirmed, registration, rule) : undefined;
     const decided = await this.decisions.decide({ id, actor, decision, user, unchangedSince });
-    if (decided.status !== 'decided') {
-      const known = found(await this.registrations.findSequenced(id), `registration ${id}`);
-      const isRepeated =
-        isDiscardedBefore(decided, decision) || (user !== undefined && known.userId === user.id);
-      if (isRepeated) return known;
+    const known = found(await this.registrations.findSequenced(id), `registration ${id}`);
+    if (decided.status === 'decided')
+      this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
+    else if (!isDiscardedBefore(decided, decision) && (user === undefined || known.userId !== user.id))
       throw problemOf(decided, decision, id);
-    }
-    this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
-    return found(await this.registrations.findSequenced(id), `registration ${id}`);
+    return known;
   }
 }
 

@@ -512,9 +512,13 @@ describe('the consent of an owner', () => {
     await client.call('DELETE', `/invitations/${first.id}`);
     const second = await invite({ gridLocationId });
     await click(second.url);
+    await service.sandbox!.control.complete(await sessionOf({ gridLocationId }));
+    await isIn(second.id, 'owner_done');
     await click(`${first.url}/withdrawal`);
     const withdrawn = { consentWithdrawnAt: expect.any(String) };
-    expect(await read(first.id)).toMatchObject({ state: 'revoked', ...withdrawn });
+    // The provider is asked once to disconnect the installation.
+    await stalledAs(second.id, 'consent_withdrawn');
+    expect(await read(first.id)).toMatchObject({ state: 'revoked', ...withdrawn, stalled: null });
     expect(await read(second.id)).toMatchObject({ state: 'declined', ...withdrawn });
     expect(await read(another.id)).toMatchObject({ consentWithdrawnAt: null });
   });

@@ -5,11 +5,11 @@ const NEEDED = {
 } as const;
 type Needed = keyof typeof NEEDED;
 
-type BrandSettings = Readonly<Partial<Record<Needed | 'NODE_ENV', string>>>;
+type OwnerSettings = Readonly<Partial<Record<Needed | 'NODE_ENV', string>>>;
 
 /** Returns what is wrong without this setting. False: it is set, or this is no production. */
-export const brandFault = (name: Needed, settings: BrandSettings): string | false =>
+export const missingForOwners = (name: Needed, settings: OwnerSettings): string | false =>
   settings.NODE_ENV === 'production' && settings[name] === undefined && `${name} is not set: ${NEEDED[name]}`;
 
-export const brandFaults = (settings: BrandSettings): string[] =>
-  (Object.keys(NEEDED) as Needed[]).flatMap((name) => brandFault(name, settings) || []);
+export const allMissingForOwners = (settings: OwnerSettings): string[] =>
+  (Object.keys(NEEDED) as Needed[]).flatMap((name) => missingForOwners(name, settings) || []);
