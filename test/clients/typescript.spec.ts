@@ -24,11 +24,11 @@ import { startTcpProxy } from '../faults/support/network/tcp-proxy.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { newValidEan } from '../setup/ean.js';
 import { startWebhookReceiver } from '../setup/receivers/webhook-receiver.js';
-import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
-import { startServiceProcess } from '../setup/service-process.js';
+import { startSandbox, type TestSandbox } from '../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 import { ADMIN_KEY } from '../setup/test-environment.js';
-import type { TestProcess } from '../setup/test-process.js';
+import type { TestProcess } from '../setup/processes/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
 
 const inUpperCase = (headers: object) =>

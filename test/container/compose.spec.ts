@@ -1,7 +1,7 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { SandboxControl } from '../setup/sandbox-control.js';
+import { SandboxControl } from '../setup/sandbox/sandbox-control.js';
 import { TestClient } from '../setup/client.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/database/with-client.js';

@@ -11,8 +11,8 @@ import { closeAfterEach } from '../setup/close-after-each.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { createAuthority, findOpenssl } from '../setup/receivers/certificates.js';
 import { startOutboundProxy, withCredentials } from '../setup/receivers/outbound-proxy.js';
-import { startSandbox } from '../setup/sandbox.js';
-import { startServiceProcess } from '../setup/service-process.js';
+import { startSandbox } from '../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../setup/processes/service-process.js';
 import { ADMIN_KEY, CREDENTIALS } from '../setup/test-environment.js';
 import { Network } from './network.js';
 

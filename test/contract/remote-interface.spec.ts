@@ -6,7 +6,7 @@ import { dispatcherFor, lookAtNetwork } from '../../src/cli/check-remote/look-at
 import { sessionOf, userOf } from '../../src/cli/check-remote/onboard-once.js';
 import { RawRemote } from '../../src/cli/check-remote/raw-remote.js';
 import { READ_RESPONSE, START_RESPONSE } from '../../src/onboarding/remote/session.client.js';
-import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
+import { startSandbox, type TestSandbox } from '../setup/sandbox/sandbox.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { RawClient, type RawResponse } from './raw-client.js';
 import { findRealTarget, type RealTarget } from './real-target.js';

@@ -5,10 +5,10 @@ import { checkPoolers } from '../../src/platform/database/connection/poolers.js'
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { startOwnPostgres } from '../setup/database/own-postgres.js';
 import { createAuthority, findOpenssl, type Authority } from '../setup/receivers/certificates.js';
-import { startServiceProcess } from '../setup/service-process.js';
+import { startServiceProcess } from '../setup/processes/service-process.js';
 import { databaseUrl } from '../setup/database/template-database.js';
 import { CREDENTIALS, environmentFor } from '../setup/test-environment.js';
-import type { TestProcess } from '../setup/test-process.js';
+import type { TestProcess } from '../setup/processes/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/database/with-client.js';
 

@@ -10,7 +10,7 @@ import { insertCampaign } from '../setup/campaign.js';
 import { newValidEan, newWrongEan } from '../setup/ean.js';
 import { workbookOf, type Cell } from '../setup/workbook.js';
 import { TestClient } from '../setup/client.js';
-import { authorisedClientOf } from '../setup/sandbox-client.js';
+import { authorisedClientOf } from '../setup/sandbox/sandbox-client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';

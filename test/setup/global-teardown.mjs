@@ -1,1 +1,1 @@
-export default async () => (await import('./test-server.ts')).stopTestServer();
+export default async () => (await import('./processes/test-server.ts')).stopTestServer();

@@ -8,7 +8,7 @@ import type { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../../src/platform/logging/service-logger.js';
 import { wantedLogLevel } from './quiet-logs.js';
-import { startSandbox, type TestSandbox } from './sandbox.js';
+import { startSandbox, type TestSandbox } from './sandbox/sandbox.js';
 import { createTestDatabase } from './database/test-database.js';
 import { CREDENTIALS, testEnvironment } from './test-environment.js';
 

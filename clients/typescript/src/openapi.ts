@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Record that the owner has withdrawn the consent
-         * @description As the owner has told you by telephone or letter; on the page, the owner does it alone. A repetition does nothing. No reminder is sent any more, and only another consent starts something. No session ends by that: while the installation may be accessed, the invitation is stalled as `consent_withdrawn`, until you revoke it after the provider has disconnected the installation.
+         * @description As the owner has told you by telephone or letter; on the page, the owner does it alone. It counts for every invitation of the location that has a consent. A repetition does nothing. No reminder is sent any more, and only another consent starts something. No session ends by that: while the installation may be accessed, the invitation is stalled as `consent_withdrawn`, until you revoke it after the provider has disconnected the installation.
          */
         post: operations["withdrawConsent"];
         delete?: never;

@@ -9,7 +9,7 @@ import { appendEvents } from '../../../src/events/outbox.js';
 import { sequenceEvents } from '../../../src/events/sequence.sql.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
-import { startTestProcess } from '../../setup/test-process.js';
+import { startTestProcess } from '../../setup/processes/test-process.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { appendOnline, sessionEvent, startWorker } from './fixture.js';

@@ -7,7 +7,7 @@ import { itAtLength, promise } from '../../faults/support/promise.js';
 import type { Lease, Leases } from '../../../src/platform/database/lease.js';
 import { withoutSecrets } from '../../../src/platform/redaction/secrets.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   type Replica,

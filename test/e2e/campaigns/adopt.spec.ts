@@ -9,7 +9,7 @@ import { campaignStatus } from '../../setup/campaign.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { newEan } from '../../setup/ean.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';

@@ -14,7 +14,7 @@ import { CAMPAIGNS_CHANNEL } from '../../../src/campaigns/drain/drain.sql.js';
 import { CampaignDrain } from '../../../src/campaigns/drain/drain.service.js';
 import { DrainStore } from '../../../src/campaigns/drain/drain.store.js';
 import { newEan, newValidEan } from '../../setup/ean.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';

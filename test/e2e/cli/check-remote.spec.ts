@@ -11,10 +11,10 @@ import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { newValidEan } from '../../setup/ean.js';
 import { findProgram } from '../../setup/receivers/programs.js';
-import { startSandbox, startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandbox, startSandboxProcess, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { environmentFor, testEnvironment } from '../../setup/test-environment.js';
-import { argumentsFor } from '../../setup/test-process.js';
+import { argumentsFor } from '../../setup/processes/test-process.js';
 
 interface Result {
   readonly exitCode: number;

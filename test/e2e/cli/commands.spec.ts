@@ -15,11 +15,11 @@ import { newEan } from '../../setup/ean.js';
 import { workbookOf } from '../../setup/workbook.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
-import type { TestProcess } from '../../setup/test-process.js';
+import type { TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';

@@ -9,10 +9,10 @@ import { isLong } from '../../faults/support/promise.js';
 import { TestClient } from '../../setup/client.js';
 import { freePort } from '../../../src/local/free-port.js';
 import { reserveFolder } from '../../../src/local/running-service.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
-import { argumentsFor, startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { argumentsFor, startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/database/with-client.js';
 

@@ -6,7 +6,7 @@ import { itAtLength } from '../../faults/support/promise.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { freePort } from '../../../src/local/free-port.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import type { TestProcess } from '../../setup/test-process.js';
+import type { TestProcess } from '../../setup/processes/test-process.js';
 import { startReplica, withReplica } from '../replica.js';
 import { ConsoleBrowser } from './console-client.js';
 

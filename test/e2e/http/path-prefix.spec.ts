@@ -8,7 +8,7 @@ import { ConsoleFiles } from '../../../src/console-access/console-files.service.
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { newEan } from '../../setup/ean.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import type { TestProcess } from '../../setup/test-process.js';
+import type { TestProcess } from '../../setup/processes/test-process.js';
 import { startReplica } from '../replica.js';
 
 const PREFIX = '/tools/pv';

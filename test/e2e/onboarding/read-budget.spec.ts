@@ -4,7 +4,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { seedSessions } from '../../faults/support/seeded-sessions.js';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 

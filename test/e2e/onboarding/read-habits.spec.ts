@@ -4,7 +4,7 @@ import { ReadBudget } from '../../../src/onboarding/poll/read-budget.service.js'
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 

@@ -15,7 +15,7 @@ import { Problem } from '../../../src/platform/problem/problem.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';

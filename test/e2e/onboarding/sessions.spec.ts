@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';

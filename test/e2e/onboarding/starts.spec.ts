@@ -7,7 +7,7 @@ import { FIND_HINDRANCE } from '../../../src/onboarding/start/starts.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
-import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
+import type { SandboxControl, SandboxFault } from '../../setup/sandbox/sandbox-control.js';
 import { refuseRows } from '../../setup/database/refuse-rows.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

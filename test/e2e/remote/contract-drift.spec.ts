@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Responses } from '../../../src/remote/responses.service.js';
 import { foreignId } from '../../../src/remote/drift/drift.js';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 

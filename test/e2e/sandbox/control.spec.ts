@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FAULT_KINDS } from '../../../sandbox/faults.js';
 import type { RawClient } from '../../contract/raw-client.js';
-import type { SandboxFault } from '../../setup/sandbox-control.js';
+import type { SandboxFault } from '../../setup/sandbox/sandbox-control.js';
 import {
   authorisedClientOf,
   startRemoteSession,
   type StartedSession,
   useSandbox,
-} from '../../setup/sandbox-client.js';
+} from '../../setup/sandbox/sandbox-client.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 

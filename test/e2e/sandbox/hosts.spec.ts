@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSandbox } from '../../../sandbox/server.js';
-import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox-client.js';
-import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
+import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox/sandbox-client.js';
+import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 
 let sandbox: TestSandbox;
 let startUrl: string;

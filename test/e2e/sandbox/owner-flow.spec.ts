@@ -5,7 +5,7 @@ import {
   startRemoteSession,
   type StartedSession,
   useSandbox,
-} from '../../setup/sandbox-client.js';
+} from '../../setup/sandbox/sandbox-client.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const ALLOWED: [string, string][] = [

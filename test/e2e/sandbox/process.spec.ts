@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../contract/raw-client.js';
-import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const clientOf = (sandbox: TestSandbox): RawClient =>
@@ -67,7 +67,7 @@ describe('the process of the sandbox', () => {
 });
 
 const PARENT = `
-  import('./test/setup/sandbox.ts').then(async ({ startSandboxProcess }) => {
+  import('./test/setup/sandbox/sandbox.ts').then(async ({ startSandboxProcess }) => {
     const { pid } = await startSandboxProcess();
     console.log(pid);
   });

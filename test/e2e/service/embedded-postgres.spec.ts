@@ -9,7 +9,7 @@ import pg from 'pg';
 import type { Child } from '../../../src/local/child.js';
 import { placesForPostgres } from '../../../src/local/postgres-places.js';
 import { processCommand } from '../../../src/local/process-identity.js';
-import { argumentsFor, startTestProcess } from '../../setup/test-process.js';
+import { argumentsFor, startTestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 describe('the embedded PostgreSQL', () => {

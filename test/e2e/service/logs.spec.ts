@@ -9,11 +9,11 @@ import { insertRow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, environmentFor, testEnvironment } from '../../setup/test-environment.js';
-import type { TestProcess } from '../../setup/test-process.js';
+import type { TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 type Line = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string };

@@ -11,11 +11,11 @@ import {
   type TraceCollector,
 } from '../../setup/receivers/trace-collector.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
-import type { TestProcess } from '../../setup/test-process.js';
+import type { TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const COLLECTOR_TOKEN = 'token-of-the-collector-0123456789';

@@ -5,7 +5,7 @@ import type { StalledView } from '../../../src/stalls/stalled.view.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { refuseRows } from '../../setup/database/refuse-rows.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -4,7 +4,7 @@ import { ExportStore } from '../../../src/privacy/export/export.store.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan, newWrongEan } from '../../setup/ean.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { shiftClock } from '../../setup/shifted-clock.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { newValidEan } from '../../setup/ean.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, CREDENTIALS, testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 
 jest.setTimeout(isLong ? 600_000 : 180_000);

@@ -18,10 +18,10 @@ import {
   startWebhookSink,
   type WebhookSink,
 } from '../../setup/receivers/webhook-sink.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { withDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/database/with-client.js';
 import { countStarts } from '../support/evidence/lost-starts.js';

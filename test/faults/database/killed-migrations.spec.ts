@@ -3,7 +3,7 @@ import { CATALOGUE } from '../../../scripts/check/catalogue.js';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { readMigrations } from '../../../src/platform/database/migrations/script.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { startTestProcess } from '../../setup/test-process.js';
+import { startTestProcess } from '../../setup/processes/test-process.js';
 import { withClient } from '../../setup/database/with-client.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { PHASES, watchStatements, type Phase } from '../support/statements.js';

@@ -8,7 +8,7 @@ import { OnEvent } from '../../../src/handlers/on-event.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { RegistrationSender } from '../../../src/users/registration/send-registrations.service.js';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxOperation } from '../../setup/sandbox-control.js';
+import type { SandboxOperation } from '../../setup/sandbox/sandbox-control.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';

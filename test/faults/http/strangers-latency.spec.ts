@@ -23,7 +23,7 @@ import { createTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
 import { startNameServer } from '../../setup/receivers/name-server.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
-import { startSandbox } from '../../setup/sandbox.js';
+import { startSandbox } from '../../setup/sandbox/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
-import { startSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';

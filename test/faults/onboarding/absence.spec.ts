@@ -12,7 +12,7 @@ import type { SessionAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
-import type { SandboxFault } from '../../setup/sandbox-control.js';
+import type { SandboxFault } from '../../setup/sandbox/sandbox-control.js';
 import { allAtLength, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 

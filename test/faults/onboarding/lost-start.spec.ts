@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer, type SessionAnswer } from '../../setup/client.js';
-import type { SandboxFault } from '../../setup/sandbox-control.js';
+import type { SandboxFault } from '../../setup/sandbox/sandbox-control.js';
 import { countStarts, startAtLast, startWithoutIntent } from '../support/evidence/lost-starts.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CLAIM_POLLS, SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
-import type { SandboxLedger } from '../../setup/sandbox-control.js';
+import type { SandboxLedger } from '../../setup/sandbox/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';

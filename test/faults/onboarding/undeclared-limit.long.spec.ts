@@ -8,7 +8,7 @@ import { RECORD_FAILURES, STAYS_LATE } from '../../../src/onboarding/poll/polls.
 import { msFromNow } from '../../../src/platform/database/timestamps.js';
 import { TestClient } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { startSandbox } from '../../setup/sandbox.js';
+import { startSandbox } from '../../setup/sandbox/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';

@@ -8,7 +8,7 @@ import { Wire } from '../../../src/remote/wire/wire.js';
 import { remoteEnvironment } from '../../e2e/remote/fixture.js';
 import type { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
-import type { SandboxControl, SandboxOperation } from '../../setup/sandbox-control.js';
+import type { SandboxControl, SandboxOperation } from '../../setup/sandbox/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startAtLast } from '../support/evidence/lost-starts.js';
 import { readRegistrations } from '../support/evidence/registration-ledger.js';

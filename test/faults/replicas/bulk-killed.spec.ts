@@ -3,8 +3,8 @@ import pg from 'pg';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { useSandbox } from '../../setup/sandbox-client.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { useSandbox } from '../../setup/sandbox/sandbox-client.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DELETE_EXPIRED_BATCHES, RENEW_LEASES, OPEN_BATCH } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
-import type { SandboxLedger } from '../../setup/sandbox-control.js';
-import { type TestProcess } from '../../setup/test-process.js';
+import type { SandboxLedger } from '../../setup/sandbox/sandbox-control.js';
+import { type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';

@@ -10,7 +10,7 @@ import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { itAtLength, measureUntil, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const REPLICAS = 3;

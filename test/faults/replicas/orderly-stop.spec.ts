@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { endWithin, stoppedInTime } from '../support/evidence/own-time.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { DyingReplicas } from '../support/dying-replicas.js';
 import { COMMIT_SLOWLY, PositionReader, readFeedAlong } from '../support/evidence/feed-readers.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
-import { startSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { faultsOfMigrating, migrateWithoutLock } from '../support/migrations.js';

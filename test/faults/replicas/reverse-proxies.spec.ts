@@ -15,10 +15,10 @@ import { createTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
 import { freePort } from '../../../src/local/free-port.js';
 import { findReverseProxy, PROXY_PROGRAMS, startReverseProxy } from '../../setup/receivers/reverse-proxy.js';
-import { startSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
-import type { TestProcess } from '../../setup/test-process.js';
+import type { TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 jest.setTimeout(600_000);

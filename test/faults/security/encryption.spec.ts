@@ -16,7 +16,7 @@ import { Environment } from '../../../src/platform/env/environment.js';
 import { ENCRYPTED_COLUMNS } from '../../../src/privacy/encrypted-columns.js';
 import { blockOf, readPage } from '../../docs/pages.js';
 import { TestClient } from '../../setup/client.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
 import { withClient } from '../../setup/database/with-client.js';

@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
-import type { SandboxFault } from '../../setup/sandbox-control.js';
-import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import type { SandboxFault } from '../../setup/sandbox/sandbox-control.js';
+import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox/sandbox.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { itAtLength, promise } from '../support/promise.js';

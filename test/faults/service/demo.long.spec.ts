@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { removeRunningService, writeRunningService } from '../../../src/local/running-service.js';
 import { blockOf, masked, readPage, ROOT } from '../../docs/pages.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 interface Ended {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { childrenOf, isAlive } from '../../setup/test-process.js';
+import { childrenOf, isAlive } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { measureUntil } from '../support/promise.js';
 

@@ -3,7 +3,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestProcess, type TestProcess, childrenOf, isAlive } from '../../setup/test-process.js';
+import {
+  startTestProcess,
+  type TestProcess,
+  childrenOf,
+  isAlive,
+} from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { stoppedInTime } from '../support/evidence/own-time.js';
 import { inTime, itAtLength, measureUntil } from '../support/promise.js';

@@ -9,7 +9,7 @@ import { declaredKinds } from '../../../bench/seed/seed.js';
 import { withReplica } from '../../e2e/replica.js';
 import { TestClient } from '../../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
-import { SandboxControl } from '../../setup/sandbox-control.js';
+import { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { troublesOf } from '../../setup/stall-troubles.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -9,7 +9,7 @@ import { alertOf } from '../../../scripts/alerts.js';
 import { REASON_CODES, REASONS } from '../../../src/status/reasons.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { TestClient } from '../../setup/client.js';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import type { TestApp } from '../../setup/test-app.js';
 import type { scrape } from '../support/alerts.js';
 

@@ -19,7 +19,7 @@ import { createAuthority, findOpenssl } from '../../setup/receivers/certificates
 import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
 import { readStream } from '../../setup/receivers/nats-stream.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, itAtLength, promise } from '../support/promise.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';

@@ -1,7 +1,7 @@
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
-import { type TestProcess } from '../../setup/test-process.js';
+import { type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import type { CrashStep } from './crash-points.js';
 import { gatePolling, type PollingGate } from './polling-gate.js';

@@ -1,5 +1,5 @@
 import { testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const BEGIN_WITHIN_MS = 30_000;

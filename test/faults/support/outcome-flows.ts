@@ -5,7 +5,7 @@ import { appendOnline } from '../../db/events/fixture.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import type { WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { makeEndpoint } from './webhooks.js';
 

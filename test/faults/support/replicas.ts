@@ -3,11 +3,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
 import { testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 
 export interface Replicas {
   readonly apps: readonly TestApp[];

@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/platform/database/database.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 
 /** Inserts open, due sessions into the sandbox and the database, without remote calls. Returns their ids. */
 export async function seedSessions(database: Database, control: SandboxControl, count: number) {

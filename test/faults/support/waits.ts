@@ -1,4 +1,4 @@
-import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 /** Waits until the sandbox holds `count` responses because of one fault. */

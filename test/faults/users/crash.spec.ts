@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
-import { useSandbox } from '../../setup/sandbox-client.js';
-import { startServiceProcess } from '../../setup/service-process.js';
+import { useSandbox } from '../../setup/sandbox/sandbox-client.js';
+import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { contradictions, type RegistrationRow } from '../support/evidence/registration-ledger.js';

@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { roundedForm } from '../../../src/users/rounded.rules.js';
-import { useSandbox } from '../../setup/sandbox-client.js';
+import { useSandbox } from '../../setup/sandbox/sandbox-client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 

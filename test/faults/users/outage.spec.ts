@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { TRIALS } from '../../../src/remote/pace/breaker.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { TestClient } from '../../setup/client.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';

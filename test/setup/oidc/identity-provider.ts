@@ -1,4 +1,4 @@
-import { startTestProcess, type TestProcess } from '../test-process.js';
+import { startTestProcess, type TestProcess } from '../processes/test-process.js';
 
 export const CLIENT = { CLIENT_ID: 'console', CLIENT_SECRET: 'secret-of-the-client-of-the-tests' };
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { startTestProcess } from '../test-process.js';
+import { startTestProcess } from '../processes/test-process.js';
 
 export type Fate = 'taken' | 'failed' | 'hung' | 'reset';
 

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { StartsStore } from '../../../../src/onboarding/start/starts.store.js';
 import { Database } from '../../../../src/platform/database/database.js';
 import type { Answer, SessionAnswer, TestClient } from '../../../setup/client.js';
-import type { SandboxLedger } from '../../../setup/sandbox-control.js';
+import type { SandboxLedger } from '../../../setup/sandbox/sandbox-control.js';
 import { waitFor } from '../../../setup/wait-for.js';
 
 interface StartsOfLocation {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestProcess } from '../../../setup/test-process.js';
+import type { TestProcess } from '../../../setup/processes/test-process.js';
 
 const CHECK_EVERY_MS = 10;
 

@@ -1,5 +1,5 @@
 import type { Database } from '../../../../src/platform/database/database.js';
-import type { SandboxLedger } from '../../../setup/sandbox-control.js';
+import type { SandboxLedger } from '../../../setup/sandbox/sandbox-control.js';
 
 export interface RegistrationRow {
   readonly id: string;

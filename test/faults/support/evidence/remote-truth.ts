@@ -1,5 +1,5 @@
 import type { Database } from '../../../../src/platform/database/database.js';
-import type { SandboxControl } from '../../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../../setup/sandbox/sandbox-control.js';
 import { contradictions, readRegistrations } from './registration-ledger.js';
 import { countStarts } from './lost-starts.js';
 import { findUntrue } from './session-oracle.js';

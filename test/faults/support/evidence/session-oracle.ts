@@ -1,5 +1,5 @@
 import type { Database } from '../../../../src/platform/database/database.js';
-import type { SandboxControl, SandboxSession } from '../../../setup/sandbox-control.js';
+import type { SandboxControl, SandboxSession } from '../../../setup/sandbox/sandbox-control.js';
 
 /** Contradictions in our records, by kind. */
 export interface Findings {

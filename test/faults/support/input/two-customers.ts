@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../../src/platform/database/database.js';
 import type { Answer, SessionAnswer, TestClient, UserAnswer } from '../../../setup/client.js';
 import { newEan } from '../../../setup/ean.js';
-import type { SandboxControl } from '../../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../../setup/sandbox/sandbox-control.js';
 
 export interface Customer {
   readonly userId: string;

@@ -1,4 +1,4 @@
-import type { SandboxFault } from '../../../setup/sandbox-control.js';
+import type { SandboxFault } from '../../../setup/sandbox/sandbox-control.js';
 
 /** A fault of one call. `unreachable`: no connection is accepted for it. */
 export type RemoteFault = SandboxFault | 'unreachable';

@@ -1,6 +1,6 @@
-import type { Child } from '../../src/local/child.js';
-import { removeLeftFolders, startOwnPostgres } from './database/own-postgres.js';
-import { prepareTemplate } from './database/template-database.js';
+import type { Child } from '../../../src/local/child.js';
+import { removeLeftFolders, startOwnPostgres } from '../database/own-postgres.js';
+import { prepareTemplate } from '../database/template-database.js';
 import { startTestProcess, type TestProcess } from './test-process.js';
 
 const SETTINGS = {
@@ -24,7 +24,7 @@ export async function startTestServer(): Promise<void> {
   process.env.PV_TEST_SERVER_URL = url;
   process.env.PV_TEST_TEMPLATE = await prepareTemplate(url);
   processes = await Promise.all(
-    ['sandboxes', 'check-events'].map((name) => startTestProcess(`test/setup/${name}.process.ts`, {})),
+    ['sandbox/sandboxes', 'processes/check-events'].map((name) => startTestProcess(`test/setup/${name}.process.ts`, {})),
   );
   [process.env.PV_TEST_SANDBOXES_URL, process.env.PV_TEST_EVENTS_URL] = processes.map(({ url }) => url);
 }

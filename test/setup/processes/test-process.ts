@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processCommand } from '../../src/local/process-identity.js';
+import { processCommand } from '../../../src/local/process-identity.js';
 
 /** A child process that ends with the test run at the latest. */
 export interface TestProcess {
@@ -16,8 +16,8 @@ export interface TestProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TYPESCRIPT = new URL('./compile/typescript.mjs', import.meta.url).href;
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const TYPESCRIPT = new URL('../compile/typescript.mjs', import.meta.url).href;
 
 /** Returns the arguments with which Node runs a file of the repository: its compiled form in the test build if that is up to date. */
 export function argumentsFor(file: string): string[] {

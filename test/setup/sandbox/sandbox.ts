@@ -1,6 +1,6 @@
 import { SandboxControl } from './sandbox-control.js';
-import { CREDENTIALS } from './test-environment.js';
-import { startTestProcess, type TestProcess } from './test-process.js';
+import { CREDENTIALS } from '../test-environment.js';
+import { startTestProcess, type TestProcess } from '../processes/test-process.js';
 
 export interface TestSandbox {
   readonly url: string;

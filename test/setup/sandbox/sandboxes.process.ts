@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { createSandbox } from '../../sandbox/server.js';
-import { CREDENTIALS } from './test-environment.js';
+import { createSandbox } from '../../../sandbox/server.js';
+import { CREDENTIALS } from '../test-environment.js';
 
 // Runs the sandboxes of a test run, because starting a process for each of them takes 0.6 s of CPU.
 // `POST /` starts a sandbox and responds with its URL, `DELETE /:port` ends it.

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { startTestProcess, type TestProcess } from './test-process.js';
-import { testEnvironment } from './test-environment.js';
+import { testEnvironment } from '../test-environment.js';
 
 /** Starts the whole service in a child process. `environment` must contain DATABASE_URL and the SCS_* variables of a sandbox. */
 export async function startServiceProcess(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { RawClient } from '../contract/raw-client.js';
+import { RawClient } from '../../contract/raw-client.js';
 import { startSandbox, type TestSandbox } from './sandbox.js';
 
 /** Starts a sandbox before the tests of the block, and stops it after them. Its properties can be read once it has started. */

@@ -1,9 +1,9 @@
-import type { seedUser } from '../../sandbox/control/routes.js';
-import type { describeFault, FaultScript } from '../../sandbox/faults.js';
-import type { Ledger, Operation, RequestRecord } from '../../sandbox/ledger.js';
-import type { describeSession } from '../../sandbox/control/session.routes.js';
-import type { Settings } from '../../sandbox/settings.js';
-import type { State } from '../../sandbox/state.js';
+import type { seedUser } from '../../../sandbox/control/routes.js';
+import type { describeFault, FaultScript } from '../../../sandbox/faults.js';
+import type { Ledger, Operation, RequestRecord } from '../../../sandbox/ledger.js';
+import type { describeSession } from '../../../sandbox/control/session.routes.js';
+import type { Settings } from '../../../sandbox/settings.js';
+import type { State } from '../../../sandbox/state.js';
 
 export type SandboxOperation = Operation;
 export type SandboxFault = FaultScript;
