@@ -24,7 +24,9 @@ export async function startTestServer(): Promise<void> {
   process.env.PV_TEST_SERVER_URL = url;
   process.env.PV_TEST_TEMPLATE = await prepareTemplate(url);
   processes = await Promise.all(
-    ['sandbox/sandboxes', 'processes/check-events'].map((name) => startTestProcess(`test/setup/${name}.process.ts`, {})),
+    ['sandbox/sandboxes', 'processes/check-events'].map((name) =>
+      startTestProcess(`test/setup/${name}.process.ts`, {}),
+    ),
   );
   [process.env.PV_TEST_SANDBOXES_URL, process.env.PV_TEST_EVENTS_URL] = processes.map(({ url }) => url);
 }
