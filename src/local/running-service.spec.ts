@@ -1,18 +1,13 @@
-import { access, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { useFolder } from '../../test/setup/folder.js';
 import { writeNewFile } from '../platform/new-file.js';
 import { identify } from './process-identity.js';
 import { findRunningService, removeRunningService, writeRunningService } from './running-service.js';
 
-let folder: string;
-let file: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'running-'));
-  file = join(folder, 'running.json');
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = useFolder();
+const file = join(folder, 'running.json');
 
 const SERVICE = { url: 'http://127.0.0.1:3000', databaseUrl: 'postgres://here', remoteUrl: 'http://there' };
 
@@ -42,13 +37,14 @@ it('removes the file of its own process, and no other', async () => {
 });
 
 it('leaves no part of a file that the disk has no space for', async () => {
+  const path = join(folder, 'new');
   async function* tooMuch() {
     yield 'the beginning';
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   }
-  await expect(writeNewFile(file, tooMuch())).rejects.toThrow('no space left');
-  await expect(access(file)).rejects.toThrow('ENOENT');
-  await writeFile(file, 'of another process');
-  await expect(writeNewFile(file, 'ours')).rejects.toThrow('EEXIST');
-  await access(file);
+  await expect(writeNewFile(path, tooMuch())).rejects.toThrow('no space left');
+  await expect(access(path)).rejects.toThrow('ENOENT');
+  await writeFile(path, 'of another process');
+  await expect(writeNewFile(path, 'ours')).rejects.toThrow('EEXIST');
+  await access(path);
 });

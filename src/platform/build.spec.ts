@@ -1,17 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { useFolder } from '../../test/setup/folder.js';
 import { readBuild, readCommit } from './build.js';
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 
 describe('the commit', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pv-build-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
 
   it('is the one that the build of the image wrote', async () => {
     await writeFile(join(folder, 'commit'), `${COMMIT}\n`);
@@ -19,7 +15,7 @@ describe('the commit', () => {
   });
 
   it('is null if nothing tells it', async () => {
-    expect(await readCommit(folder)).toBeNull();
+    expect(await readCommit(join(folder, 'none'))).toBeNull();
   });
 });
 

@@ -1,14 +1,14 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
+import { useFolder } from '../setup/folder.js';
 import { TestClient } from '../setup/client.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { newEan } from '../setup/ean.js';
@@ -268,12 +268,7 @@ if (python === null) {
           { encoding: 'utf8' },
         ),
       );
-    let folder: string;
-
-    beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'pv-python-'));
-    });
-    afterAll(() => rm(folder, { recursive: true }));
+    const folder = useFolder();
 
     it('keep each genuine event once', async () => {
       const file = join(folder, 'events.db');

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,6 +11,7 @@ import ts from 'typescript';
 import { alertOf } from '../../scripts/alerts.js';
 import { REASON_CODES, REASONS } from '../../src/status/reasons.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
+import { useFolder } from '../setup/folder.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
 import { anchorsOf, readPage, ROOT, rowsOf, sectionOf } from './pages.js';
@@ -65,6 +65,8 @@ function unknownIn(page: string): string[] {
   const others = ['pv_onboarding', 'pv_onboarding_reader', 'pv_onboarding_deployment', 'pv_onboarding_b'];
   return [...new Set(named)].filter((name) => !exported.includes(name) && !others.includes(name));
 }
+
+const folder = useFolder();
 
 describe('docs/metrics.md', () => {
   it('lists every metric of the service with its type and labels, and no other', async () => {
@@ -160,11 +162,9 @@ describe('the dashboard', () => {
         record: `panel:${i}`,
         expr: expr.replaceAll('$__rate_interval', '1m'),
       }));
-      const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
       const file = join(folder, 'rules.json');
       await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
       await promisify(execFile)(promtool, ['check', 'rules', file]);
-      await rm(folder, { recursive: true });
     });
 });
 
@@ -252,12 +252,10 @@ describe('the alerts', () => {
           }));
         }),
       }));
-      const folder = await mkdtemp(join(tmpdir(), 'alerts-'));
       const file = join(folder, 'test.json');
       const rule_files = [fileURLToPath(new URL('ops/prometheus/alerts.yml', ROOT))];
       await writeFile(file, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }));
       await run(file);
-      await rm(folder, { recursive: true });
     });
   }
 });

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
@@ -29,6 +29,7 @@ import { ENVIRONMENT_NAMES } from '../../src/platform/env/environment-names.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import { LOCAL_DEFAULTS } from '../../src/platform/env/read-environment.js';
 import { startReplica } from '../e2e/replica.js';
+import { useFolder } from '../setup/folder.js';
 import { TestClient } from '../setup/client.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { withClient } from '../setup/database/with-client.js';
@@ -426,8 +427,9 @@ describe('the files for systemd', () => {
 });
 
 describe('the shell of docs/deployment.md', () => {
+  const folder = useFolder();
+
   it.each(['sh', 'bash'])('reads service.env in %s as systemd does', async (shell) => {
-    const folder = await mkdtemp(join(tmpdir(), 'pv-env-'));
     const file = join(folder, 'service.env');
     await writeFile(
       file,
@@ -466,6 +468,5 @@ describe('the shell of docs/deployment.md', () => {
       BRAND_TEXT: '{"a;b": ["admin"]}',
       LAST: 'without a newline',
     });
-    await rm(folder, { recursive: true });
   });
 });

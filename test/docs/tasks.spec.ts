@@ -1,26 +1,23 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../../src/local/free-port.js';
+import { useFolder } from '../setup/folder.js';
 import { findProgram } from '../setup/receivers/programs.js';
-import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { useTestApp } from '../setup/test-app.js';
 import { blockOf, readPage, ROOT } from './pages.js';
 
 const python = findProgram('python3', 'PYTHON');
 
 describe('the commands of the pages by task', () => {
-  let service: TestApp;
+  const service = useTestApp({ LOG_LEVEL: 'error' });
+  const folder = useFolder();
   let port: number;
-  let folder: string;
   beforeAll(async () => {
-    service = await startTestApp({ LOG_LEVEL: 'error' });
     port = await freePort();
-    folder = await mkdtemp(join(tmpdir(), 'pv-tasks-'));
   });
-  afterAll(() => Promise.all([service.close(), rm(folder, { recursive: true })]));
 
   /** Runs blocks of a page, after blocks of the first page, with the functions that that one defines. Returns the lines that they print. */
   async function run(

@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { StallTask } from '../../src/stalls/stall-task.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { allAtLength } from '../faults/support/promise.js';
+import { useFolder } from '../setup/folder.js';
 import { insertCampaign } from '../setup/campaign.js';
 import { newValidEan, newWrongEan } from '../setup/ean.js';
 import { workbookOf, type Cell } from '../setup/workbook.js';
@@ -773,9 +773,8 @@ if (CHROMIUM === null) {
       await client.call('POST', `/campaigns/${campaignId}/cancel`);
     });
 
+    const INVERTER_BRANDS_FILE = join(useFolder(), 'brands.json');
     it('shows brands by their names, and takes a name where a person enters a brand', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'pv-brands-'));
-      const INVERTER_BRANDS_FILE = join(folder, 'brands.json');
       await writeFile(INVERTER_BRANDS_FILE, JSON.stringify({ acme: { name: 'Acme Solar' } }));
       const gridLocationId = await client.locate('named-1');
       await withReplica(service, { ROLE: 'api', INVERTER_BRANDS_FILE }, async ({ url }) => {
@@ -804,7 +803,6 @@ if (CHROMIUM === null) {
       });
       const items = await client.list<{ brands: string[] }>(`/invitations?gridLocationId=${gridLocationId}`);
       expect(items.map(({ brands }) => brands)).toEqual([['acme']]);
-      await rm(folder, { recursive: true });
     });
 
     it('lists customers by filters, with the keyboard, and returns to the list from the page of one', async () => {

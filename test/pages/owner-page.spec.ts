@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
@@ -7,6 +6,7 @@ import { LOCALES } from '../../src/platform/env/locale.rules.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { languageOf } from '../../sandbox/pages/owner-flow.texts.js';
 import { allAtLength, isLong } from '../faults/support/promise.js';
+import { useFolder } from '../setup/folder.js';
 import { TestClient } from '../setup/client.js';
 import { insertConsent } from '../setup/consent.js';
 import { useTestApp } from '../setup/test-app.js';
@@ -46,7 +46,7 @@ if (CHROMIUM === null) {
   it(`is not shown. ${notice}`, () => expect(CHROMIUM).toBeNull());
 } else
   describe("the owner's page, in Chromium", () => {
-    const folder = mkdtempSync(join(tmpdir(), 'owner-page-'));
+    const folder = useFolder();
     const brandsFile = join(folder, 'brands.json');
     writeFileSync(join(folder, 'sun.svg'), SUN);
     const sunward = { name: 'SunWard Solar', picture: 'sun.svg', en: NOTES, nl: NOTES, de: NOTES, fr: NOTES };
@@ -66,10 +66,7 @@ if (CHROMIUM === null) {
     beforeAll(async () => {
       browser = await launchChromium();
     });
-    afterAll(async () => {
-      await browser?.close();
-      rmSync(folder, { recursive: true });
-    });
+    afterAll(() => browser?.close());
 
     afterEach(() => service.sandbox!.control.clearFaults());
 

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { StallTask } from '../../src/stalls/stall-task.service.js';
+import { useFolder } from '../setup/folder.js';
 import { TestClient } from '../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
@@ -29,8 +29,7 @@ if (CHROMIUM === null) {
   it(`is not shown. ${notice}`, () => expect(CHROMIUM).toBeNull());
 } else
   describe('the pictures of the documents', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'pv-pictures-'));
-    const INVERTER_BRANDS_FILE = join(folder, 'brands.json');
+    const INVERTER_BRANDS_FILE = join(useFolder(), 'brands.json');
     writeFileSync(
       INVERTER_BRANDS_FILE,
       JSON.stringify(Object.fromEntries(Object.entries(BRANDS).map(([id, name]) => [id, { name }]))),
@@ -55,7 +54,6 @@ if (CHROMIUM === null) {
     afterAll(async () => {
       await browser?.close();
       await receiver?.close();
-      rmSync(folder, { recursive: true });
     });
 
     const change = (table: string, id: string, values: string) =>

@@ -1,12 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { useFolder } from '../../../test/setup/folder.js';
 import { brandFileProblems, readInverterBrands } from './brand-files.js';
 
-let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'brands-'))));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useFolder();
 
 async function write(name: string, content: unknown): Promise<string> {
   const path = join(folder, name);

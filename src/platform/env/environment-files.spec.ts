@@ -1,16 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { useFolder } from '../../../test/setup/folder.js';
 import { readFiles } from './environment-files.js';
 import { ENVIRONMENT_NAMES, type EnvironmentSource } from './environment-names.js';
 import { readEnvironment } from './read-environment.js';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pv-files-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = useFolder();
 
 async function write(content: string): Promise<string> {
   const path = join(folder, 'secret');

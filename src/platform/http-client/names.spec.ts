@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { useFolder } from '../../../test/setup/folder.js';
 import { startNameServer, type NameServer } from '../../../test/setup/receivers/name-server.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
 import { resolveName, sharedLookup } from './names.js';
@@ -57,12 +57,8 @@ describe('the hosts file', () => {
 });
 
 describe('a name', () => {
+  const folder = useFolder();
   let server: NameServer;
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'names-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
   beforeEach(async () => {
     server = await startNameServer();
   });

@@ -1,15 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { useFolder } from '../../../test/setup/folder.js';
 import { fastify } from 'fastify';
 import { readStaticFiles, StaticFile } from './static-file.js';
 
 describe('the files of a folder', () => {
-  let folder: string;
-  beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'files-'))));
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
 
   it('are those of known types, by their path, but none of a hidden folder', async () => {
     for (const path of ['.hidden/a.json', 'b.js', 'assets/c.css', 'assets/d.map', '.e.js']) {

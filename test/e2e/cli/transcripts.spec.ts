@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CommanderError } from 'commander';
 import { findApi, ServiceApi } from '../../../src/cli/api/service-api.js';
 import { CommandError } from '../../../src/cli/command-error.js';
@@ -10,14 +9,15 @@ import { report } from '../../../src/cli/report.js';
 import { MigrationError } from '../../../src/platform/database/migrations/script.js';
 import { ConfigurationError } from '../../../src/platform/env/configuration-error.js';
 import { Problem } from '../../../src/platform/problem/problem.js';
+import { useFolder } from '../../setup/folder.js';
 
 const NOW = Date.parse('2026-06-15T12:00:00Z');
 const ID = '6c0d4d52-2f4b-4f5a-9d3c-0d1f5f3a9b11';
 const OTHER = '7d1e5e63-2f4b-4f5a-9d3c-0d1f5f3a9b22';
 const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString();
 
+const folder = useFolder();
 let transcript: string[];
-let folder: string;
 let passedMs = 0;
 let pausedMs = 0;
 // A pause passes at once, and stands in the transcript.
@@ -31,10 +31,6 @@ jest.unstable_mockModule('node:timers/promises', () => ({
 }));
 const { apiCommands } = await import('../../../src/cli/api/api-commands.js');
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pv-cli-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   transcript = [];
 });

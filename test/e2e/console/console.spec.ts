@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -10,6 +9,7 @@ import { ConsoleFiles } from '../../../src/console-access/console-files.service.
 import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { SESSION_MS } from '../../../src/console-access/console-session.rules.js';
 import { RateLimit } from '../../../src/access/rate-limit.js';
+import { useFolder } from '../../setup/folder.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { startReplica, withReplica } from '../replica.js';
@@ -21,7 +21,7 @@ const INDEX = '<!doctype html><script type="module" src="/console/assets/index-4
 const SCRIPT = 'console.log("the console");'.repeat(100);
 const SECRET = 'not for browsers';
 
-let folder: string;
+const folder = useFolder();
 let service: TestApp;
 /** Its console is not built, browsers reach it below PUBLIC_URL, and a key may make one request a second. */
 let other: TestApp;
@@ -31,7 +31,6 @@ const servesFrom = (from: string) => ({
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pv-console-'));
   const built = join(folder, 'console');
   await mkdir(join(built, 'assets'), { recursive: true });
   await writeFile(join(folder, 'secret.txt'), SECRET);
@@ -45,7 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await other.close();
   await service.close();
-  await rm(folder, { recursive: true });
 });
 
 async function signedIn(key = service.adminKey): Promise<ConsoleBrowser> {

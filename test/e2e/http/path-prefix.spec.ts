@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConsoleFiles } from '../../../src/console-access/console-files.service.js';
+import { useFolder } from '../../setup/folder.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { newEan } from '../../setup/ean.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -18,7 +18,7 @@ const URL_OF_PROVIDER = `http://127.0.0.1:9${PREFIX}`;
 const INDEX =
   '<meta name="path-prefix" content="" /><link href="./icon.svg" /><script type="module" src="./assets/index-4f2a.js"></script>';
 
-let folder: string;
+const folder = useFolder();
 let provider: TestProcess;
 let service: TestApp;
 let byProvider: TestApp;
@@ -46,7 +46,6 @@ async function startProxy(target: TestApp, strips: boolean): Promise<string> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pv-console-'));
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'index.html'), INDEX);
   await writeFile(join(folder, 'assets/index-4f2a.js'), '// the console');
@@ -67,7 +66,6 @@ afterAll(async () => {
   await byProvider.close();
   await service.close();
   await provider.stop();
-  await rm(folder, { recursive: true });
 });
 
 describe.each([

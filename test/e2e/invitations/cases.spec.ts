@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { CaseView, CustomerView, ListedCustomerView } from '../../../src/customers/case.view.js';
@@ -8,6 +7,7 @@ import type { FunnelView } from '../../../src/invitations/funnel.view.js';
 import { Brands } from '../../../src/invitations/brands.service.js';
 import type { InverterBrand } from '../../../src/platform/env/brand-files.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { useFolder } from '../../setup/folder.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -565,13 +565,14 @@ describe('the funnel', () => {
 });
 
 describe('the brands', () => {
+  const folder = useFolder();
+
   it('have the names and the order of INVERTER_BRANDS_FILE, then come those of sessions, each once', async () => {
     for (const brand of ['yonder', 'acme', 'yonder']) await client.startNew({ brand });
     const items = await client.list<{ id: string; name: string }>('/brands');
     const others = items.map(({ id }) => id);
     expect(others).toEqual([...new Set(others)].sort());
     expect(others).toEqual(expect.arrayContaining(['acme', 'yonder']));
-    const folder = await mkdtemp(join(tmpdir(), 'pv-brands-'));
     const INVERTER_BRANDS_FILE = join(folder, 'brands.json');
     const file = { zeta: { name: 'Zeta Solar' }, acme: { name: 'Acme', en: { account: 'An account.' } } };
     await writeFile(INVERTER_BRANDS_FILE, JSON.stringify(file));
@@ -587,6 +588,5 @@ describe('the brands', () => {
       expect(listed.body).toEqual({ items: items.map((brand) => ({ object: 'brand', ...brand })) });
       expect((await new TestClient(url, stranger.key).call('GET', '/brands')).status).toBe(403);
     });
-    await rm(folder, { recursive: true });
   });
 });

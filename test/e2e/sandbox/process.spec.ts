@@ -1,9 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../contract/raw-client.js';
+import { useFolder } from '../../setup/folder.js';
 import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { waitFor } from '../../setup/wait-for.js';
 
@@ -25,11 +24,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe('the process of the sandbox', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sandbox-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
 
   it('ends when its parent is killed', async () => {
     const parent = spawn(

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { destinationTo, ServiceLogger } from '../../../src/platform/logging/service-logger.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 import { insertRow } from '../../db/valid-rows.js';
+import { useFolder } from '../../setup/folder.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
@@ -159,9 +159,10 @@ describe('a log line', () => {
     return written.join('');
   };
 
+  const folder = useFolder();
   it('that does not fit on the disk is lost, without an error of the code that logs it, and the next one is written', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'log-'));
-    const file = await open(join(folder, 'service.log'), 'w');
+    const path = join(folder, 'service.log');
+    const file = await open(path, 'w');
     const settings = environmentFor('postgresql://none@127.0.0.1/none', { LOG_FORMAT: 'json' });
     const logger = new ServiceLogger(settings, destinationTo(file.fd));
     const full = jest.spyOn(fs, 'writeSync').mockImplementation(() => {
@@ -172,8 +173,7 @@ describe('a log line', () => {
     full.mockRestore();
     logger.warn('written');
     await file.close();
-    const lines = await readFile(join(folder, 'service.log'), 'utf8');
-    await rm(folder, { recursive: true });
+    const lines = await readFile(path, 'utf8');
     expect(lines.trimEnd().split('\n')).toEqual([expect.stringContaining('"written"')]);
   });
 

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ConsoleFiles } from '../../../src/console-access/console-files.service.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { CHROMIUM, faultsOf, launchChromium, SCREENS } from '../../pages/chromium.js';
+import { useFolder } from '../../setup/folder.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
@@ -236,8 +234,8 @@ if (CHROMIUM === null) {
       expect(shown).toBeGreaterThanOrEqual(pages - 3);
     });
 
+    const folder = useFolder();
     itAtLength('turns red when one text is inserted as markup', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-console-'));
       const { DATABASE_URL, SCS_BASE_URL } = service.environment;
       execFileSync(process.execPath, [
         'node_modules/vite/bin/vite.js',
@@ -252,7 +250,6 @@ if (CHROMIUM === null) {
         expect((await visitAll(careless, { bypassCSP: true })).executions).toBeGreaterThan(0);
       } finally {
         await careless.close();
-        await rm(folder, { recursive: true });
       }
     });
   });
