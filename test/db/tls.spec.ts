@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Child } from '../../src/local/child.js';
 import { checkPoolers } from '../../src/platform/database/connection/poolers.js';
+import { describeWith } from '../setup/describe-with.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { startOwnPostgres } from '../setup/database/own-postgres.js';
 import { createAuthority, findOpenssl, type Authority } from '../setup/receivers/certificates.js';
@@ -12,17 +13,11 @@ import type { TestProcess } from '../setup/processes/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/database/with-client.js';
 
-const openssl = findOpenssl();
-
-if (openssl === null) {
-  const reason =
-    'TLS TO POSTGRESQL WAS NOT TESTED: there is no openssl here (apt-get install openssl, or OPENSSL)';
-  console.warn(reason);
-  describe('TLS to PostgreSQL', () => {
-    it(`is not shown. ${reason}`, () => expect(findOpenssl()).toBeNull());
-  });
-} else {
-  describe('TLS to a PostgreSQL that accepts nothing else', () => {
+describeWith(
+  findOpenssl(),
+  'openssl (or OPENSSL)',
+  'TLS to a PostgreSQL that accepts nothing else',
+  (openssl) => {
     let authority: Authority;
     let stranger: Authority;
     let server: Child;
@@ -140,5 +135,5 @@ if (openssl === null) {
       expect(await refusal(to({}))).toMatch(/no encryption: if it requires TLS, set sslmode=verify-full$/);
       expect(await refusal(to({ sslmode: 'disable' }))).toMatch(/set sslmode=verify-full$/);
     });
-  });
-}
+  },
+);

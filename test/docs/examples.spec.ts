@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
+import { describeWith } from '../setup/describe-with.js';
 import { useFolder } from '../setup/folder.js';
 import { TestClient } from '../setup/client.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
@@ -246,77 +247,68 @@ describe('docs/webhooks.md', () => {
   });
 });
 
-const python = findProgram('python3', 'PYTHON');
+describeWith(findProgram('python3', 'PYTHON'), 'python3 (or PYTHON)', 'the examples in Python', (python) => {
+  const sqlite = (file: string, statement: string): unknown =>
+    JSON.parse(
+      execFileSync(
+        python,
+        [
+          '-c',
+          'import json, sqlite3, sys; print(json.dumps(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall()))',
+          file,
+          statement,
+        ],
+        { encoding: 'utf8' },
+      ),
+    );
+  const folder = useFolder();
 
-if (python === null) {
-  const reason = 'THE EXAMPLES IN PYTHON WERE NOT TESTED: there is no python3 here (or PYTHON)';
-  console.warn(reason);
-  it(`the examples in Python are not shown. ${reason}`, () =>
-    expect(findProgram('python3', 'PYTHON')).toBeNull());
-} else {
-  describe('the examples in Python', () => {
-    const sqlite = (file: string, statement: string): unknown =>
-      JSON.parse(
-        execFileSync(
-          python,
-          [
-            '-c',
-            'import json, sqlite3, sys; print(json.dumps(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall()))',
-            file,
-            statement,
-          ],
-          { encoding: 'utf8' },
-        ),
-      );
-    const folder = useFolder();
-
-    it('keep each genuine event once', async () => {
-      const file = join(folder, 'events.db');
-      const env = { WEBHOOK_SECRET: SECRET, DATABASE: file };
-      const receiver = await run(['examples/python/receive_webhooks.py'], env, python);
-      const url = `http://127.0.0.1:${receiver.port}/`;
-      expect(await sendTest(url, SECRET)).toMatchObject({ delivered: true, status: 200 });
-      const other = `whsec_${Buffer.alloc(32, 'another').toString('base64')}`;
-      expect(await sendTest(url, other)).toMatchObject({ delivered: false, status: 401 });
-      expect(await sendTwice(url)).toEqual([200, 200]);
-      expect(sqlite(file, 'SELECT type FROM events ORDER BY id')).toEqual(
-        expect.arrayContaining([['pv.session.online.v1'], ['pv.webhook_endpoint.test.v1']]),
-      );
-      expect(sqlite(file, 'SELECT count(*) FROM events')).toEqual([[2]]);
-    });
-
-    it('register the customers of a file once, and none of a file with an invalid row', async () => {
-      const [good, bad, result] = ['good.csv', 'bad.csv', 'result.csv'].map((name) => join(folder, name));
-      const rows = Array.from({ length: 100 }, (_, i) => `python-${i},${newEan()}`);
-      await writeFile(good!, ['tenantReference,ean', ...rows].join('\n'));
-      await writeFile(bad!, ['tenantReference,ean', 'python-x,123'].join('\n'));
-      const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
-        name: 'import',
-        scopes: ['users:read', 'users:write'],
-      });
-      const load = async (...files: string[]) => {
-        const child = spawn(python, ['examples/python/import_customers.py', ...files], {
-          cwd: ROOT,
-          env: { PATH: process.env.PATH, API: `${service.url}/api/v1`, KEY: body.key },
-        });
-        const texts = [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join(''));
-        const [code] = (await once(child, 'exit')) as [number];
-        return { code, text: (await Promise.all(texts)).join('') };
-      };
-      expect(await load(bad!)).toEqual({
-        code: 1,
-        text: expect.stringMatching(
-          /^line 2, ean: .*18 digits.*\n1 of 1 rows are invalid: nothing was registered\n$/,
-        ),
-      });
-      expect(await load(good!, result!)).toMatchObject({
-        code: 0,
-        text: expect.stringMatching(/100 registered\n$/),
-      });
-      expect(await load(good!)).toMatchObject({ code: 0 });
-      expect((await readFile(result!, 'utf8')).match(/registered/g)).toHaveLength(100);
-      const campaigns = await client.list<{ dryRun: boolean }>('/campaigns');
-      expect(campaigns.filter(({ dryRun }) => !dryRun)).toHaveLength(1);
-    }, 60_000);
+  it('keep each genuine event once', async () => {
+    const file = join(folder, 'events.db');
+    const env = { WEBHOOK_SECRET: SECRET, DATABASE: file };
+    const receiver = await run(['examples/python/receive_webhooks.py'], env, python);
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    expect(await sendTest(url, SECRET)).toMatchObject({ delivered: true, status: 200 });
+    const other = `whsec_${Buffer.alloc(32, 'another').toString('base64')}`;
+    expect(await sendTest(url, other)).toMatchObject({ delivered: false, status: 401 });
+    expect(await sendTwice(url)).toEqual([200, 200]);
+    expect(sqlite(file, 'SELECT type FROM events ORDER BY id')).toEqual(
+      expect.arrayContaining([['pv.session.online.v1'], ['pv.webhook_endpoint.test.v1']]),
+    );
+    expect(sqlite(file, 'SELECT count(*) FROM events')).toEqual([[2]]);
   });
-}
+
+  it('register the customers of a file once, and none of a file with an invalid row', async () => {
+    const [good, bad, result] = ['good.csv', 'bad.csv', 'result.csv'].map((name) => join(folder, name));
+    const rows = Array.from({ length: 100 }, (_, i) => `python-${i},${newEan()}`);
+    await writeFile(good!, ['tenantReference,ean', ...rows].join('\n'));
+    await writeFile(bad!, ['tenantReference,ean', 'python-x,123'].join('\n'));
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'import',
+      scopes: ['users:read', 'users:write'],
+    });
+    const load = async (...files: string[]) => {
+      const child = spawn(python, ['examples/python/import_customers.py', ...files], {
+        cwd: ROOT,
+        env: { PATH: process.env.PATH, API: `${service.url}/api/v1`, KEY: body.key },
+      });
+      const texts = [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join(''));
+      const [code] = (await once(child, 'exit')) as [number];
+      return { code, text: (await Promise.all(texts)).join('') };
+    };
+    expect(await load(bad!)).toEqual({
+      code: 1,
+      text: expect.stringMatching(
+        /^line 2, ean: .*18 digits.*\n1 of 1 rows are invalid: nothing was registered\n$/,
+      ),
+    });
+    expect(await load(good!, result!)).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/100 registered\n$/),
+    });
+    expect(await load(good!)).toMatchObject({ code: 0 });
+    expect((await readFile(result!, 'utf8')).match(/registered/g)).toHaveLength(100);
+    const campaigns = await client.list<{ dryRun: boolean }>('/campaigns');
+    expect(campaigns.filter(({ dryRun }) => !dryRun)).toHaveLength(1);
+  }, 60_000);
+});

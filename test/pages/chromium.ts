@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { describeWith } from '../setup/describe-with.js';
 import { findProgram } from '../setup/receivers/programs.js';
 
 /**
@@ -10,6 +11,10 @@ import { findProgram } from '../setup/receivers/programs.js';
  */
 export const CHROMIUM =
   findProgram('chromium-headless-shell', 'CHROMIUM') ?? findProgram('chromium', 'CHROMIUM');
+/** As `describe`, for tests that need the browser. */
+export const describeInChromium = (title: string, tests: () => void): void =>
+  describeWith(CHROMIUM, 'chromium (or CHROMIUM)', title, tests);
+
 export const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Each screen with each colour scheme. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { checkRemoteCommand } from '../../../src/cli/check-remote/check-remote.command.js';
 import { STAND_INS } from '../../../src/platform/env/read-environment.js';
+import { describeWith } from '../../setup/describe-with.js';
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { newValidEan } from '../../setup/ean.js';
@@ -339,14 +340,11 @@ describe('check-remote', () => {
   });
 });
 
-const script = findProgram('script', 'SCRIPT');
-if (script === null) {
-  const reason =
-    'CONFIRMATIONS AT A TERMINAL WERE NOT TESTED: there is no script here (apt-get install bsdutils, or SCRIPT)';
-  console.warn(reason);
-  it(`no confirmation at a terminal is shown. ${reason}`, () => expect(script).toBeNull());
-} else {
-  describe('check-remote at a terminal', () => {
+describeWith(
+  findProgram('script', 'SCRIPT'),
+  'script (of bsdutils, or SCRIPT)',
+  'check-remote at a terminal',
+  (script) => {
     const PROMPT = 'Type yes to confirm: ';
     const [CTRL_C, END] = ['\x03', '\x04'];
     const NOTHING = { users: 0, sessions: 0, hasRenewed: false };
@@ -366,7 +364,7 @@ if (script === null) {
       const before = await sandbox.control.ledger();
       const words = [process.execPath, ...argumentsFor('src/cli/main.ts'), 'check-remote'];
       const command = [...words, '--register', randomUUID(), '--ean', newValidEan()].join(' ');
-      const child = spawn(script!, ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+      const child = spawn(script, ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
         cwd: tmpdir(),
         env: {
           ...{ PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh' },
@@ -413,8 +411,8 @@ if (script === null) {
       expect(ended).toEqual({ exitCode: 130, prompts: 1, more: NOTHING });
       expect(text).not.toContain('what it means for you');
     });
-  });
-}
+  },
+);
 
 it('the sandbox, with --like, behaves like the recorded service, also after a reset', async () => {
   const { pathname } = new URL('../../setup/recordings/terse.json', import.meta.url);

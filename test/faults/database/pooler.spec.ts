@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { checkPoolers } from '../../../src/platform/database/connection/poolers.js';
+import { describeWith } from '../../setup/describe-with.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { findPgBouncer, startPgBouncer, type PgBouncer } from '../../setup/receivers/pgbouncer.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
@@ -18,20 +19,13 @@ import { makeEndpoint } from '../support/webhooks.js';
 const SESSIONS = 12;
 const SETTINGS = `SELECT current_setting('statement_timeout') || current_setting('lock_timeout') AS timeouts`;
 
-const program = findPgBouncer();
-
-if (program === null) {
-  const notice =
-    'THE POOLER WAS NOT TESTED: there is no pgbouncer here (apt-get install pgbouncer, or PGBOUNCER)';
-  console.warn(notice);
-  describe('R56: a pooler in between changes nothing', () => {
-    it(`is not shown, nor is a seeded bug. ${notice}`, () => {
-      promise('R56', { figure: 'NOT TESTED: there is no pgbouncer', bound: 'it is tested' });
-      expect(findPgBouncer()).toBeNull();
-    });
-  });
-} else {
-  describe('R56: a pooler in between changes nothing', () => {
+if (findPgBouncer() === null)
+  promise('R56', { figure: 'NOT TESTED: there is no pgbouncer', bound: 'it is tested' });
+describeWith(
+  findPgBouncer(),
+  'pgbouncer (or PGBOUNCER)',
+  'R56: a pooler in between changes nothing',
+  (program) => {
     const closing = closeAfterEach();
 
     const startPooler = async (mode: 'transaction' | 'session'): Promise<PgBouncer> => {
@@ -164,5 +158,5 @@ if (program === null) {
         expect(inside).toEqual([{ timeouts: '15s5s' }]);
       });
     });
-  });
-}
+  },
+);

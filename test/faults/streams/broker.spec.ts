@@ -15,6 +15,7 @@ import { OnEvent } from '../../../src/handlers/on-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent, startWorker } from '../../db/events/fixture.js';
+import { describeWith } from '../../setup/describe-with.js';
 import { createAuthority, findOpenssl } from '../../setup/receivers/certificates.js';
 import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
 import { readStream } from '../../setup/receivers/nats-stream.js';
@@ -29,15 +30,11 @@ const SUBJECTS = Array.from({ length: 20 }, () => randomUUID());
 /** Counted from the end of the lease of the dead process. */
 const TAKEN_OVER_WITHIN_MS = 3_000;
 
-if (program === null) {
-  const notice =
-    'THE BROKER WAS NOT TESTED: there is no nats-server here (apt-get install nats-server, or NATS_SERVER)';
-  console.warn(notice);
-  describe('R6: readers miss nothing', () => {
-    it(`is not shown for the broker. ${notice}`, () => expect(findNatsServer()).toBeNull());
-  });
-} else {
-  describe('R6: readers miss nothing, the broker included', () => {
+describeWith(
+  program,
+  'nats-server (or NATS_SERVER)',
+  'R6: readers miss nothing, the broker included',
+  (program) => {
     let testDatabase: TestDatabase;
     let database: Database;
     let nats: NatsServer;
@@ -247,8 +244,8 @@ if (program === null) {
           })),
       );
     });
-  });
-}
+  },
+);
 
 const openssl = findOpenssl();
 if (program !== null && openssl !== null)
