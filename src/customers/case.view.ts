@@ -86,9 +86,14 @@ export class CaseView extends schema.resourceOf('case', {
   }),
 }) {}
 
+const CAMPAIGN_ID = schema.nullable(
+  schema.uuid('The campaign that has registered the customer; null if none has'),
+);
+
 export class CustomerView extends schema.resourceOf('customer', {
   tenantReference: schema.text('That of the registration and the user'),
   ...WAITS,
+  campaignId: CAMPAIGN_ID,
   registration: schema.nullable(
     schema.view(RegistrationView, 'The live one, else the newest; null if none is stored'),
   ),
@@ -111,7 +116,7 @@ export class ListedCustomerView extends schema.resourceOf('customer', {
   userId: schema.nullable(schema.uuid('null until the remote service has registered the customer')),
   gridLocations: schema.listOf(ListedLocationView, 'Ordered by EAN once the customer is registered'),
   ...WAITS,
-  campaignId: schema.nullable(schema.uuid('The campaign that has registered the customer; null if none has')),
+  campaignId: CAMPAIGN_ID,
   brands: schema.texts('Those that the owners are asked to connect, and those of the newest sessions'),
   brandNames: BRAND_NAMES,
   createdAt: schema.instant('When the registration was requested'),

@@ -53,7 +53,7 @@ export class CasesService {
     const { items: rows, next } = await this.customers.listCustomers(query);
     const customers = await this.customersOf(rows.map(({ tenantReference }) => tenantReference));
     const customerOf = new Map(customers.map((each) => [each.tenantReference, each]));
-    const items = rows.flatMap(({ tenantReference, campaignId }) => {
+    const items = rows.flatMap(({ tenantReference }) => {
       const customer = customerOf.get(tenantReference);
       if (customer === undefined) return [];
       const { object: _, registration, user, cases, ...waits } = customer;
@@ -66,7 +66,6 @@ export class CasesService {
         gridLocations: user?.gridLocations ?? requested,
         brands,
         brandNames: this.brands.namesOf(brands),
-        campaignId,
         createdAt: registration?.createdAt ?? user!.registeredAt,
       });
     });
@@ -88,6 +87,7 @@ export class CasesService {
       return CustomerView.of({
         tenantReference,
         ...decideCustomer(this.toWaits(registration?.stalled ?? null, waitOfRegistration(registration)), own),
+        campaignId: record?.campaignId ?? null,
         registration,
         user: user === undefined ? null : UserView.of(user),
         cases: own,

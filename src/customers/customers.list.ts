@@ -16,7 +16,7 @@ const IS_DECISIVE = `(r.${LIVE} OR NOT EXISTS (
 export const CUSTOMERS = new List({
   name: 'customers',
   select: `
-    SELECT r.tenant_reference AS "tenantReference", r.campaign_id AS "campaignId", r.created_at AS at, r.id FROM registrations r`,
+    SELECT r.tenant_reference AS "tenantReference", r.created_at AS at, r.id FROM registrations r`,
   where: IS_DECISIVE,
   order: { at: ['r.created_at', 'instant'], id: ['r.id', 'uuid'] },
   descending: true,
@@ -66,11 +66,8 @@ const { waitsFor, cause, campaignId, brand } = CUSTOMERS.filters;
 export const STALLED_CUSTOMERS = new List({
   name: 'customers',
   select: (page, order) => `
-    SELECT x.tenant_reference AS "tenantReference", r.campaign_id AS "campaignId", x.since AS at, x.subject AS id
-      FROM (SELECT x.tenant_reference, x.since, x.subject
-              FROM stall_causes w CROSS JOIN LATERAL (SELECT x.* FROM stalls x ${page}) x ${order}) x
-      LEFT JOIN registrations r ON r.tenant_reference = x.tenant_reference AND ${IS_DECISIVE}
-     ${order}`,
+    SELECT x.tenant_reference AS "tenantReference", x.since AS at, x.subject AS id
+      FROM stall_causes w CROSS JOIN LATERAL (SELECT x.* FROM stalls x ${page}) x ${order}`,
   where: `${OF_CAUSE} AND x.tenant_reference IS NOT NULL`,
   order: { at: ['x.since', 'instant'], id: ['x.subject', 'uuid'] },
   filters: {

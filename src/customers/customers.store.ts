@@ -5,10 +5,10 @@ import { LIVE, SELECT_REGISTRATION } from '../users/registration/registrations.s
 import type { RegistrationRecord } from '../users/registration/registrations.store.js';
 import type { UserRecord } from '../users/user/user.view.js';
 import { SELECT_USERS } from '../users/user/users.list.js';
-import type { ListedCustomerView } from './case.view.js';
+import type { CustomerView } from './case.view.js';
 import { CUSTOMERS, isFirstOfCustomer, STALLED_CUSTOMERS, type CustomersQuery } from './customers.list.js';
 
-type CustomerRow = Pick<ListedCustomerView, 'tenantReference' | 'campaignId'>;
+type CustomerRow = Pick<CustomerView, 'tenantReference'>;
 
 const FIND_LATEST_REGISTRATIONS = `
     ${SELECT_REGISTRATION} WHERE id IN (

@@ -14,6 +14,9 @@ export class FunnelView extends schema.schemaOf({
   online: schema.count('That are online with each of their brands'),
   expired: schema.count('Whose date passed before the owner was done'),
   declined: schema.count('That the owner has declined, and not taken that back'),
+  failedStarts: schema.count(
+    'Starts of sessions in the period that failed, with or without an invitation; by brand, those of this brand',
+  ),
   medianSecondsToOnline: seconds(
     'Median from the invitation to online, without owners who were done before it; null without any',
   ),

@@ -92,6 +92,10 @@ describeInChromium('the console, in Chromium', () => {
   }
   const signedIn = (path: string, work: (page: Page) => Promise<unknown>) => visit(desktop, path, work);
 
+  /** Waits for a notification, whose link leads to a page. */
+  const told = (page: Page, words: string, link: string) =>
+    page.getByRole('status').filter({ hasText: words }).getByRole('link', { name: link }).first().waitFor();
+
   /** Advances the clock of the page until the page has `count` elements of this locator. */
   const soon = (page: Page, locator: Locator, count = 1) =>
     waitFor(String(locator), async () => {
@@ -119,7 +123,7 @@ describeInChromium('the console, in Chromium', () => {
       await page.getByText('First: Ask the owner').waitFor();
       await page.getByRole('table', { name: 'What happened' }).getByText('by the rule as started').waitFor();
       await page.getByRole('button', { name: 'Refresh now' }).click();
-      await page.getByRole('button', { name: 'Refresh now' }).waitFor();
+      await told(page, 'It is read. Its state is awaiting owner.', 'Open the session');
       expect(new URL(page.url()).pathname).toBe(`/console/sessions/${stalledId}`);
     });
   });
@@ -262,6 +266,7 @@ describeInChromium('the console, in Chromium', () => {
       expect(await page.getByText('Waits for the owner').count()).toBe(0);
       await page.goBack();
       await row.getByRole('button', { name: 'Read it now' }).click();
+      await told(page, 'Done.', 'Open the session');
       await row.waitFor({ state: 'detached' });
       await page.goto(`${service.url}/console/sessions/${body.id}`);
       await page.getByText('Waits for the owner').first().waitFor();
@@ -448,6 +453,7 @@ describeInChromium('the console, in Chromium', () => {
       expect(await autumn.locator('.badge').innerText()).toContain('paused');
       await autumn.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Cancel the campaign' }).click();
+      await told(page, 'The campaign is cancelled.', 'Open the campaign');
       await autumn.locator('.badge', { hasText: 'cancelled' }).waitFor();
       await autumn.getByText('0 of 1 row').waitFor();
       await act(/Winter/, 'Pause', 'paused');
@@ -593,7 +599,7 @@ describeInChromium('the console, in Chromium', () => {
       await row.getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await row.getByText('revoked').waitFor();
-      await page.getByRole('link', { name: 'Audit log' }).click();
+      await page.getByRole('link', { name: 'Audit log', exact: true }).click();
       await page
         .getByRole('row', { name: /API key revoked/ })
         .first()
@@ -725,7 +731,7 @@ describeInChromium('the console, in Chromium', () => {
       expect(page.url()).not.toContain(body.url.slice(-10));
       const invitations = page.getByRole('table', { name: 'Invitations of the location' });
       await invitations.getByRole('button', { name: 'Copy the link' }).click();
-      await page.getByText('Copied.').waitFor();
+      await told(page, 'The link is copied.', 'Open the invitation');
     });
   });
 
@@ -751,6 +757,9 @@ describeInChromium('the console, in Chromium', () => {
       await page.getByRole('row', { name: /spring-1/ }).waitFor();
       expect(await page.getByRole('row', { name: /spring-2/ }).count()).toBe(0);
       expect(new URL(page.url()).searchParams.get('campaignId')).toBe(campaignId);
+      await find(page, 'spring-1');
+      await page.getByRole('link', { name: 'Spring' }).click();
+      await page.getByRole('heading', { name: 'Spring' }).waitFor();
     });
     for (const each of [id, other]) await client.call('POST', `/registrations/${each}/discard`);
     await client.call('POST', `/campaigns/${campaignId}/cancel`);
@@ -760,6 +769,8 @@ describeInChromium('the console, in Chromium', () => {
   it('shows brands by their names, and takes a name where a person enters a brand', async () => {
     await writeFile(INVERTER_BRANDS_FILE, JSON.stringify({ acme: { name: 'Acme Solar' } }));
     const gridLocationId = await client.locate('named-1');
+    await service.sandbox!.control.addFault({ kind: 'answer', operation: 'start_session', status: 422 });
+    await client.start(gridLocationId, { brand: 'acme' });
     await withReplica(service, { ROLE: 'api', INVERTER_BRANDS_FILE }, async ({ url }) => {
       const context = await browser.newContext({ viewport: SCREENS.desktop });
       const page = await context.newPage();
@@ -770,7 +781,8 @@ describeInChromium('the console, in Chromium', () => {
       await page.getByRole('row', { name: /customer-7.*Acme Solar/ }).waitFor();
       expect(new URL(page.url()).search).toBe('?brand=acme');
       await page.goto(`${url}/console/brands`);
-      await page.getByRole('row', { name: /Acme Solar/ }).waitFor();
+      const acme = page.getByRole('row', { name: /Acme Solar/ });
+      await acme.locator('[data-title="Starts failed"]', { hasText: /^1\s*$/ }).waitFor();
       await find(page, 'named-1');
       await page.getByRole('button', { name: 'Invite the owner' }).click();
       await page.getByRole('dialog').getByLabel('Brands').fill('Zeta');
@@ -842,7 +854,7 @@ describeInChromium('the console, in Chromium', () => {
       const row = page.getByRole('row', { name: /invited-1/ });
       const dialog = page.getByRole('dialog');
       await row.getByRole('button', { name: 'Copy the link' }).click();
-      await page.getByText('Copied.').waitFor();
+      await told(page, 'The link is copied.', 'Open the invitation');
       await row.getByRole('button', { name: 'Remind now' }).click();
       await page.getByText('The reminder is announced.').waitFor();
       expect((await invitation()).remindedAt).not.toBeNull();
@@ -1011,6 +1023,9 @@ describeInChromium('the console, in Chromium', () => {
 
   it('shows on duty what to do on one screen, without the library of the charts', async () => {
     const id = await loseRegistration('customer-17');
+    await service.sandbox!.control.addFault({ kind: 'reset', contains: 'customer-17' });
+    await client.call('POST', `/registrations/${id}/retry`);
+    await waitFor('it is uncertain again', async () => (await registration(id)) === 'uncertain');
     const viewport = { width: 1440, height: 900 };
     const context = await browser.newContext({ viewport });
     await context.addCookies(await desktop.cookies());
@@ -1024,6 +1039,12 @@ describeInChromium('the console, in Chromium', () => {
       await page.getByRole('list', { name: 'Figures' }).getByRole('listitem').nth(3).waitFor();
       await page.getByRole('list', { name: 'What is wrong' }).getByText('Runbook').first().waitFor();
       await page.getByText('Next:').first().waitFor();
+      const card = page.getByRole('listitem').filter({ hasText: 'Registrations wait for your decision' });
+      await card.getByText('Tried: nothing by itself').waitFor();
+      const group = page.getByRole('listitem').filter({ hasText: 'Nobody knows whether' });
+      await group.getByText(/, tried \d times?\. .* by administrator key/).waitFor();
+      const audit = await group.getByRole('link', { name: 'Registration retried' }).getAttribute('href');
+      expect(audit).toBe(`/console/audit?targets=${id}`);
       await picture(page, 'console-duty');
       const needs = await page.getByRole('region', { name: 'Needs a person' }).boundingBox();
       expect(needs!.y + needs!.height).toBeLessThanOrEqual(viewport.height);

@@ -2503,6 +2503,8 @@ export interface components {
             expired: number;
             /** @description That the owner has declined, and not taken that back */
             declined: number;
+            /** @description Starts of sessions in the period that failed, with or without an invitation; by brand, those of this brand */
+            failedStarts: number;
             /** @description Median from the invitation to online, without owners who were done before it; null without any */
             medianSecondsToOnline: number | null;
             /** @description The time within which 95 % of these came online; null without any */
@@ -2840,6 +2842,11 @@ export interface components {
             remedies: components["schemas"]["RemedyView"][];
             /** @description The most urgent of what is stalled; null if all continues by itself */
             stalled: components["schemas"]["StalledView"] | null;
+            /**
+             * Format: uuid
+             * @description The campaign that has registered the customer; null if none has
+             */
+            campaignId: string | null;
             /** @description The live one, else the newest; null if none is stored */
             registration: components["schemas"]["RegistrationView"] | null;
             /** @description null until the remote service has registered the customer */

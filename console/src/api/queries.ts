@@ -1,4 +1,5 @@
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query';
+import type { paths } from '#client/openapi.js';
 import { readPage } from '#client/pages.js';
 import { isTemporary } from '#client/problem.js';
 import { POLL_MS, useLive } from './live.js';
@@ -74,6 +75,29 @@ export const useFunnel = (days: number) => {
     refetchInterval,
   });
 };
+
+type AuditQuery = NonNullable<paths['/api/v1/audit-log']['get']['parameters']['query']>;
+
+/** Reads the newest acts of people that match a query; null asks for none. Needs `admin`. */
+export const useActs = (query: AuditQuery | null) => {
+  const refetchInterval = useInterval();
+  return useQuery({
+    queryKey: ['stalled', 'acts', query],
+    queryFn: async () =>
+      (await client.GET('/api/v1/audit-log', { params: { query: { ...query, limit: 200 } } })).data.items,
+    refetchInterval,
+    placeholderData: keepPreviousData,
+    enabled: query !== null,
+  });
+};
+
+/** Reads a campaign; while it runs, again after `runningMs`. */
+export const useCampaign = (id: string, runningMs = POLL_MS) =>
+  useQuery({
+    queryKey: ['campaigns', id],
+    queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? runningMs : false),
+  });
 
 /** Reads the names of the newest campaigns, by their ids, without those that were only checked. */
 export const useCampaigns = (isAllowed: boolean) =>

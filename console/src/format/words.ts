@@ -11,3 +11,4 @@ export const wordsOf = (word: string): string => word.replaceAll('_', ' ');
 
 /** Returns the name of an event without what all types have. */
 export const eventNameOf = (type: string): string => type.replace(/^pv\.|\.v\d+$/g, '');
+export const startingUpper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

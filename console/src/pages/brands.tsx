@@ -6,7 +6,7 @@ import { useBrands } from '../api/brands.js';
 import { client, type FunnelDay } from '../api/client.js';
 import { useCampaigns, useDrift } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
-import { formatNumber, wordsOf } from '../format/words.js';
+import { formatNumber, startingUpper, wordsOf } from '../format/words.js';
 import { Choice } from '../parts/choice.js';
 import { replaceFilters } from '../parts/link.js';
 import { Loaded } from '../parts/loaded.js';
@@ -136,6 +136,13 @@ const TIMES = [
   ['Done to online, 95\u00a0%', 'p95SecondsFromDone', false],
 ] as const;
 
+/** How an invitation, or a start with or without one, ends in vain. */
+const ENDS = [
+  ['Expired', 'expired'],
+  ['Declined', 'declined'],
+  ['Starts failed', 'failedStarts'],
+] as const;
+
 const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
   { title: 'Week of', of: ({ week }) => <span className="digits">{week}</span>, text: ({ week }) => week },
   { title: 'Brand', of: ({ now: { key } }) => (key === null ? 'no brand' : nameOf(key)) },
@@ -161,6 +168,18 @@ const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
     title: 'Online, week before, %',
     of: ({ before }) => shareOf(before),
     text: ({ before }) => (before === undefined ? null : shareIn(before)),
+    isNumber: true,
+  },
+  ...ENDS.map(([title, field]) => ({
+    title,
+    of: ({ now }: WeekRow) => formatNumber(now[field]),
+    text: ({ now }: WeekRow) => now[field],
+    isNumber: true,
+  })),
+  {
+    title: 'Starts failed, week before',
+    of: ({ before }) => formatNumber(before?.failedStarts ?? 0),
+    text: ({ before }) => before?.failedStarts ?? 0,
     isNumber: true,
   },
   ...TIMES.map(([title, field]) => ({
@@ -198,7 +217,7 @@ function columnsOf(
   };
   return [
     {
-      title: wordsOf(by)[0]!.toUpperCase() + by.slice(1),
+      title: startingUpper(by),
       of: (row) => (
         <>
           {nameOf(row)} {by !== 'day' && <Standing of={outlierOf(row, rows, past.get(row.key))} />}
@@ -213,10 +232,10 @@ function columnsOf(
       isNumber: true,
     })),
     { title: 'Online, %', of: (row) => withPast(row, shareOf), text: shareIn, isNumber: true },
-    ...(['expired', 'declined'] as const).map((end) => ({
-      title: wordsOf(end)[0]!.toUpperCase() + end.slice(1),
-      of: (row: FunnelDay) => formatNumber(row[end]),
-      text: (row: FunnelDay) => row[end],
+    ...ENDS.map(([title, field]) => ({
+      title,
+      of: (row: FunnelDay) => withPast(row, (each) => formatNumber(each[field])),
+      text: (row: FunnelDay) => row[field],
       isNumber: true,
     })),
     ...TIMES.map(([title, field, hasPast]) => ({

@@ -1,11 +1,11 @@
 import { Alert, Button } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Schemas } from '#client/client.js';
 import type { paths } from '#client/openapi.js';
 import { useBrands } from '../api/brands.js';
 import { client } from '../api/client.js';
 import { POLL_MS } from '../api/live.js';
-import { useStatus } from '../api/queries.js';
+import { useCampaign, useStatus } from '../api/queries.js';
 import { formatNumber, wordsOf } from '../format/words.js';
 import { Copy } from '../parts/copy.js';
 import { Link, replaceFilters } from '../parts/link.js';
@@ -27,11 +27,7 @@ const ROW_STATUSES = ['accepted', 'registered', 'known', 'invalid', 'rejected', 
 export function CampaignPage({ id, filters }: { readonly id: string; readonly filters: Filters }) {
   const may = useMay();
   const { nameOf } = useBrands();
-  const campaign = useQuery({
-    queryKey: ['campaigns', id],
-    queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,
-    refetchInterval: ({ state }) => (state.data?.status === 'running' ? POLL_MS / 5 : false),
-  });
+  const campaign = useCampaign(id, POLL_MS / 5);
   return (
     <Loaded query={campaign}>
       {(data) => (

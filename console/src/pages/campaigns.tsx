@@ -1,17 +1,15 @@
 import { Button, Progress as Bar } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
-import { POLL_MS } from '../api/live.js';
-import { invalidate } from '../api/queries.js';
+import { useCampaign } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
-import { countOf, formatNumber } from '../format/words.js';
-import { Dialog } from '../parts/dialog.js';
+import { countOf, formatNumber, startingUpper } from '../format/words.js';
+import { Act } from '../parts/act.js';
 import { Link, navigate, replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
-import { Failure, Loaded } from '../parts/loaded.js';
+import { Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
 import { ShortId } from '../parts/short-id.js';
@@ -19,7 +17,7 @@ import { Instant } from '../parts/time.js';
 import { pathOf, type Filters } from '../rules/route.js';
 
 type Campaign = Schemas['CampaignSummaryView'];
-type Act = 'pause' | 'resume' | 'cancel';
+type What = 'pause' | 'resume' | 'cancel';
 
 export const STATUSES: Readonly<Record<Campaign['status'], Tone>> = {
   checked: 'quiet',
@@ -30,7 +28,7 @@ export const STATUSES: Readonly<Record<Campaign['status'], Tone>> = {
 };
 
 /** The actions that a person can take on a campaign, by its status. */
-const ACTS: Readonly<Record<Campaign['status'], readonly Act[]>> = {
+const ACTS: Readonly<Record<Campaign['status'], readonly What[]>> = {
   checked: [],
   running: ['pause', 'cancel'],
   paused: ['resume', 'cancel'],
@@ -133,12 +131,8 @@ function Progress({ of: campaign }: { readonly of: Campaign }) {
 }
 
 /** Shows how many rows have each result. */
-export function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
-  const campaign = useQuery({
-    queryKey: ['campaigns', id],
-    queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,
-    refetchInterval: status === 'running' ? POLL_MS : false,
-  });
+export function Counts({ of: { id, rows } }: { readonly of: Campaign }) {
+  const campaign = useCampaign(id);
   return (
     <Loaded query={campaign}>
       {({ counts, perSecond, remainingSeconds }) => {
@@ -169,47 +163,35 @@ export function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) 
   );
 }
 
-export function Control({ of: { id, name, status } }: { readonly of: Campaign }) {
-  const [isAsked, setAsked] = useState(false);
-  const act = useMutation({
-    mutationFn: (what: Act) =>
-      client.POST(`/api/v1/campaigns/{id}/${what}` as const, { params: { path: { id } } }),
-    onSettled: () => invalidate('campaigns'),
-  });
-  if (ACTS[status].length === 0) return null;
-  return (
-    <>
-      <span className="actions">
-        {ACTS[status].map((what) => (
-          <Button
-            key={what}
-            color={what === 'cancel' ? 'red' : undefined}
-            variant={what === 'cancel' ? 'light' : 'default'}
-            disabled={act.isPending}
-            onClick={() => (what === 'cancel' ? setAsked(true) : act.mutate(what))}
-          >
-            {{ pause: 'Pause', resume: 'Resume', cancel: 'Cancel' }[what]}
-          </Button>
-        ))}
-      </span>
-      {isAsked && (
-        <Dialog
-          title="Cancel the campaign"
-          button="Cancel the campaign"
-          isDanger
-          onSubmit={() => {
-            setAsked(false);
-            act.mutate('cancel');
-          }}
-          onClose={() => setAsked(false)}
-        >
-          <p>
-            Campaign <strong>{name ?? <ShortId of={id} />}</strong>
-          </p>
-          <p className="danger">Its rows without a result are never registered. It cannot be resumed.</p>
-        </Dialog>
-      )}
-      <Failure of={act.error} />
-    </>
-  );
-}
+const DONE: Readonly<Record<What, string>> = {
+  pause: 'The campaign is paused. Its rows wait.',
+  resume: 'The campaign goes on.',
+  cancel: 'The campaign is cancelled.',
+};
+
+export const Control = ({ of: { id, name, status } }: { readonly of: Campaign }) => (
+  <span className="actions">
+    {ACTS[status].map((what) => (
+      <Act
+        key={what}
+        label={startingUpper(what)}
+        isDanger={what === 'cancel'}
+        run={() => client.POST(`/api/v1/campaigns/{id}/${what}` as const, { params: { path: { id } } })}
+        done={DONE[what]}
+        page={{ to: 'campaigns', id }}
+        changes={['campaigns']}
+        {...(what === 'cancel' && {
+          button: 'Cancel the campaign',
+          ask: (
+            <>
+              <p>
+                Campaign <strong>{name ?? <ShortId of={id} />}</strong>
+              </p>
+              <p className="danger">Its rows without a result are never registered. It cannot be resumed.</p>
+            </>
+          ),
+        })}
+      />
+    ))}
+  </span>
+);

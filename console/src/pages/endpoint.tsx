@@ -135,6 +135,7 @@ const About = ({ of: endpoint }: { readonly of: Endpoint }) => (
 function Acts({ of: endpoint }: { readonly of: Endpoint }) {
   const [secret, setSecret] = useState<string | null>(null);
   const params = { path: { id: endpoint.id } };
+  const page = { to: 'webhooks', id: endpoint.id } as const;
   const changes = ['webhooks', 'stalled', 'status'] as const;
   const change = (body: Schemas['WebhookEndpointChange']) =>
     client.PATCH('/api/v1/webhook-endpoints/{id}', { params, body });
@@ -150,6 +151,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
           return data;
         }}
         done={({ status, durationMs }) => `It took the test event: HTTP ${status} after ${durationMs} ms.`}
+        page={page}
         changes={changes}
       />
       {endpoint.enabled ? (
@@ -157,6 +159,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
           label="Disable"
           run={() => change({ enabled: false })}
           done="It is disabled. Events wait for it."
+          page={page}
           changes={changes}
           ask={
             <p>Nothing more is sent to it until it is enabled again. It then continues where it stopped.</p>
@@ -167,6 +170,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
           label="Enable"
           run={(form) => change({ enabled: true, ...(form.has('skip') && { skipMissed: true }) })}
           done="It is enabled."
+          page={page}
           changes={changes}
           ask={
             <>
@@ -183,6 +187,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
         label="Send again"
         run={(form) => resend(endpoint.id, form)}
         done={(count) => `${countOf(count, 'event')} will be sent again.`}
+        page={page}
         changes={changes}
         ask={
           <>
@@ -208,6 +213,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
           })
         }
         done="It is changed."
+        page={page}
         changes={changes}
         ask={
           <>
@@ -223,6 +229,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
           (await client.POST('/api/v1/webhook-endpoints/{id}/rotate-secret', { params, body: {} })).data
         }
         done="It has a new secret."
+        page={page}
         changes={changes}
         onDone={(rotated) => setSecret(rotated.secret)}
         ask={
@@ -237,6 +244,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
         isDanger
         run={() => client.DELETE('/api/v1/webhook-endpoints/{id}', { params })}
         done="The endpoint is deleted."
+        page={{ to: 'webhooks' }}
         changes={changes}
         onDone={() => navigate(pathOf('webhooks'))}
         ask={<p className="danger">Its log and all that waits for it are deleted, too.</p>}

@@ -178,7 +178,10 @@ function Prepare({ file }: { readonly file: TableFile }) {
   const register = useMutation({
     mutationFn: () => upload(false),
     onSuccess: ({ id, rows: count }) => {
-      tellDone(`${countOf(count, 'row')} are uploaded, and are registered one after the other.`);
+      tellDone(`${countOf(count, 'row')} are uploaded, and are registered one after the other.`, {
+        to: 'campaigns',
+        id,
+      });
       void invalidate('campaigns');
       navigate(pathOf('campaigns', id));
     },

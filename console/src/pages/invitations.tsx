@@ -176,6 +176,7 @@ const Worklist = ({ query }: { readonly query: Query }) => (
     label="Save worklist"
     run={() => worklistOf(query)}
     done={(rows) => `The worklist has ${countOf(rows.length, 'invitation')}.`}
+    page={{ to: 'invitations', filters: query as Filters }}
     onDone={(rows) => saveRows('Worklist', WORKLIST, rows)}
     changes={[]}
     ask={

@@ -32,6 +32,7 @@ export function KeysPage() {
           isMain
           run={create}
           done={({ name }) => `The key “${name}” is created.`}
+          page={({ id }) => ({ to: 'audit', filters: { targets: id } })}
           changes={['keys', 'audit']}
           onDone={setCreated}
           ask={<NewKey />}
@@ -176,6 +177,7 @@ const Revoke = ({ of: { id, name } }: { readonly of: Key }) => (
     isDanger
     run={() => client.DELETE('/api/v1/api-keys/{id}', { params: { path: { id } } })}
     done={`The key “${name}” is revoked.`}
+    page={{ to: 'audit', filters: { targets: id } }}
     changes={['keys', 'audit']}
     ask={
       <>

@@ -1,14 +1,14 @@
-import { Button } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client, type Session, type TimelineEntry } from '../api/client.js';
 import { useBrands } from '../api/brands.js';
-import { invalidate, useInterval } from '../api/queries.js';
+import { useInterval } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
 import { Metadata, Waits } from '../parts/customer.js';
+import { Refresh } from '../parts/customer-acts.js';
 import { Link } from '../parts/link.js';
-import { Failure, Loaded } from '../parts/loaded.js';
+import { Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Facts, Panel } from '../parts/panel.js';
 import { StalledNotice } from '../parts/remedies.js';
@@ -68,11 +68,6 @@ function About({ session }: { readonly session: Session }) {
   const { nameOf } = useBrands();
   const maySeeCustomer = missingFor('customers', useMay()) === null;
   const { id, brand, tenantReference, stalled, checkedAt, nextCheckAt, closedAt, inverters } = session;
-  const refresh = useMutation({
-    mutationFn: () =>
-      client.POST('/api/v1/onboarding/pv/{sessionId}/refresh', { params: { path: { sessionId: id } } }),
-    onSettled: () => invalidate('session', 'timeline', 'sessions'),
-  });
   const toCustomer = (name: ReactNode) =>
     maySeeCustomer && tenantReference !== null ? (
       <Link to="customers" id={session.userId}>
@@ -82,16 +77,7 @@ function About({ session }: { readonly session: Session }) {
       name
     );
   return (
-    <Panel
-      title="Now"
-      isWide
-      more={
-        <Button disabled={refresh.isPending || closedAt !== null} onClick={() => refresh.mutate()}>
-          {refresh.isPending ? 'Reading …' : 'Refresh now'}
-        </Button>
-      }
-    >
-      <Failure of={refresh.error} />
+    <Panel title="Now" isWide more={<Refresh id={id} label="Refresh now" isDisabled={closedAt !== null} />}>
       {stalled !== null && (
         <StalledNotice of={stalled} page={null}>
           <p className="soft">

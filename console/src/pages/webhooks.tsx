@@ -30,14 +30,8 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
           label="Create an endpoint"
           isMain
           run={create}
-          done={({ id, url }) => (
-            <>
-              {url} gets what it subscribed to, from the next event on.{' '}
-              <Link to="webhooks" id={id}>
-                Open it
-              </Link>
-            </>
-          )}
+          done={({ url }) => `${url} gets what it subscribed to, from the next event on.`}
+          page={({ id }) => ({ to: 'webhooks', id })}
           changes={['webhooks']}
           onDone={setCreated}
           isWide

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { invalidate } from '../api/queries.js';
 import type { Subject } from '../rules/invalidation.js';
+import type { Target } from '../rules/stalled.js';
 import { Dialog } from './dialog.js';
 import { Failure } from './loaded.js';
 import { tellDone, tellFailed } from './notify.js';
@@ -15,6 +16,8 @@ interface Props<Result> {
   readonly run: (form: FormData) => Promise<Result>;
   /** What a person is told afterwards. */
   readonly done: string | ((result: Result) => ReactNode);
+  /** The page about the subject or the result, to which what a person is told leads. */
+  readonly page: Target | null | ((result: Result) => Target | null);
   /** What has changed, and is read again. */
   readonly changes: readonly Subject[];
   /** What happens and cannot be undone, or the fields that the operation needs. Without it, the button acts at once. */
@@ -29,14 +32,17 @@ interface Props<Result> {
 
 /** A button that calls an operation of the API. */
 export function Act<Result>(props: Props<Result>) {
-  const { label, run, done, changes, ask, isDanger = false, isMain = false, onDone } = props;
+  const { label, run, done, page, changes, ask, isDanger = false, isMain = false, onDone } = props;
   /** The label when the dialog was opened, which may count what is acted on; null while it is closed. */
   const [opened, setOpened] = useState<string | null>(null);
   const act = useMutation({
     mutationFn: run,
     onSuccess: (result) => {
       setOpened(null);
-      tellDone(typeof done === 'string' ? done : done(result));
+      tellDone(
+        typeof done === 'string' ? done : done(result),
+        typeof page === 'function' ? page(result) : page,
+      );
       onDone?.(result);
     },
     onError: (error) => ask === undefined && tellFailed(error),

@@ -6,8 +6,7 @@ import { countOf, formatNumber } from '../format/words.js';
 import { commonRemedies } from '../rules/bulk.js';
 import type { Subject } from '../rules/invalidation.js';
 import { Act, textIn } from './act.js';
-import { wayOf } from '../rules/stalled.js';
-import { Link } from './link.js';
+import { wayOf, type Target } from '../rules/stalled.js';
 import { useMay } from './may.js';
 import { tellDone, tellFailed, tellRefused } from './notify.js';
 
@@ -67,6 +66,7 @@ export const BulkAct = ({
       done={({ shown }) =>
         `${countOf(shown.length, unit, units)} will be acted on, one after the other, also if you close this page.`
       }
+      page={({ id }) => logOf(id, mayAudit)}
       onDone={({ id, shown }) => (onDone(), void follow(id, shown, mayAudit))}
       changes={CHANGES}
       ask={
@@ -118,6 +118,10 @@ async function begin(operationId: string, form: FormData, body: object | undefin
   return { id: data.id, shown };
 }
 
+/** The page with what was done by a bulk action. */
+const logOf = (id: string, mayAudit: boolean): Target | null =>
+  mayAudit ? { to: 'audit', filters: { targets: id } } : null;
+
 /** Waits for the end of the job, and tells what came of it. */
 async function follow(id: string, on: Items, mayAudit: boolean): Promise<void> {
   try {
@@ -130,12 +134,7 @@ async function follow(id: string, on: Items, mayAudit: boolean): Promise<void> {
         const tell = failed > 0 ? tellRefused : tellDone;
         tell(
           <>
-            {formatNumber(done)} done, {formatNumber(skipped)} skipped, {formatNumber(failed)} failed.{' '}
-            {mayAudit && (
-              <Link to="audit" filters={{ targets: id }}>
-                Audit log
-              </Link>
-            )}
+            {formatNumber(done)} done, {formatNumber(skipped)} skipped, {formatNumber(failed)} failed.
             {others.length > 0 && (
               <ul>
                 {others.slice(0, SAMPLES).map((each) => (
@@ -146,6 +145,7 @@ async function follow(id: string, on: Items, mayAudit: boolean): Promise<void> {
               </ul>
             )}
           </>,
+          logOf(id, mayAudit),
         );
         return void invalidate(...CHANGES);
       }

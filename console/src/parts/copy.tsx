@@ -1,5 +1,6 @@
 import { UnstyledButton } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { Target } from '../rules/stalled.js';
 import { tellDone } from './notify.js';
 
 interface Props {
@@ -22,13 +23,18 @@ export const Copy = ({ text, children, label }: Props) => (
   </UnstyledButton>
 );
 
-export async function copy(text: string): Promise<void> {
+/** Copies a text, and tells so. */
+export async function copy(text: string, told = 'Copied.', page: Target | null = null): Promise<void> {
+  await write(text);
+  tellDone(told, page);
+}
+
+export async function write(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
     copyByField(text);
   }
-  tellDone('Copied.');
 }
 
 /** Copies without the clipboard of the browser, which is missing on a page that is reached over plain HTTP. */

@@ -4,9 +4,8 @@ import { useBrands } from '../api/brands.js';
 import { client, type Case, type Customer, type Session } from '../api/client.js';
 import { countOf } from '../format/words.js';
 import { Act, textIn } from './act.js';
-import { copy } from './copy.js';
+import { write } from './copy.js';
 import { InviteOwner } from './invitation-acts.js';
-import { Link } from './link.js';
 import { useMay } from './may.js';
 import type { BrandNames } from '../rules/brands.js';
 import { saveFile } from './save.js';
@@ -38,15 +37,9 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
         <Act
           label={location.sessions.length === 0 ? 'Start a session' : 'Start again'}
           run={(form) => start(gridLocationId, form, brands)}
-          done={({ id, startUrl }) => (
-            <>
-              A session is started.{startUrl && ' Its link is copied.'}{' '}
-              <Link to="sessions" id={id}>
-                Open it
-              </Link>
-            </>
-          )}
-          onDone={(session) => session.startUrl && void copy(session.startUrl)}
+          done={({ startUrl }) => `A session is started.${startUrl ? ' Its link is copied.' : ''}`}
+          page={({ id }) => ({ to: 'sessions', id })}
+          onDone={(session) => session.startUrl && void write(session.startUrl)}
           changes={CHANGES}
           ask={
             <>
@@ -92,6 +85,7 @@ export function RegisterAnew({ of: { registration, user } }: { readonly of: Cust
       done={(result) =>
         'status' in result ? `The registration is ${result.status}.` : 'The customer is registered.'
       }
+      page={({ id }) => ({ to: 'customers', id })}
       changes={CHANGES}
       ask={
         <p>
@@ -111,14 +105,8 @@ export function AdoptSession({ of: { user, tenantReference } }: { readonly of: C
     <Act
       label="Adopt a session"
       run={(form) => adopt(user, textIn(form, 'session') ?? '')}
-      done={({ id }) => (
-        <>
-          The session is read at the provider.{' '}
-          <Link to="campaigns" id={id}>
-            See the result
-          </Link>
-        </>
-      )}
+      done="The session is read at the provider. The campaign has the result."
+      page={({ id }) => ({ to: 'campaigns', id })}
       changes={[...CHANGES, 'campaigns']}
       ask={
         <>
@@ -151,10 +139,17 @@ async function adopt({ id, tenantReference, gridLocations }: Schemas['UserView']
   return data;
 }
 
+interface RefreshProps {
+  readonly id: string;
+  readonly label?: string;
+  readonly isDisabled?: boolean;
+}
+
 /** Reads a session from the remote service at once. */
-export const Refresh = ({ id }: { readonly id: string }) => (
+export const Refresh = ({ id, ...button }: RefreshProps) => (
   <Act
     label="Refresh"
+    {...button}
     run={async () =>
       (
         await client.POST('/api/v1/onboarding/pv/{sessionId}/refresh', {
@@ -163,6 +158,7 @@ export const Refresh = ({ id }: { readonly id: string }) => (
       ).data
     }
     done={({ state }) => `It is read. Its state is ${state.replaceAll('_', ' ')}.`}
+    page={{ to: 'sessions', id }}
     changes={['session', 'timeline', ...CHANGES]}
   />
 );
@@ -178,6 +174,7 @@ export function ExportData({ of: { user } }: { readonly of: Customer }) {
         (await client.GET('/api/v1/users/{userId}/export', { params: { path: { userId: user.id } } })).data
       }
       done="What is stored about the customer is saved as a file."
+      page={{ to: 'customers', id: user.id }}
       onDone={(document) =>
         saveFile(
           `personal-data-${user.id}.json`,
@@ -214,6 +211,7 @@ export function Erase({ of: customer }: { readonly of: Customer }) {
         (await client.DELETE('/api/v1/users/{userId}', { params: { path: { userId: user.id } } })).data
       }
       done="The customer is erased. The receipt is saved as a file."
+      page={may('admin') ? { to: 'audit', filters: { targets: user.id } } : null}
       onDone={(receipt) =>
         saveFile(`erasure-${receipt.id}.json`, 'application/json', `${JSON.stringify(receipt, null, 2)}\n`)
       }

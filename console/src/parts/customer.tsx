@@ -2,6 +2,7 @@ import type { Case, Customer, Session } from '../api/client.js';
 import { countOf } from '../format/words.js';
 import { useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
+import { useCampaign } from '../api/queries.js';
 import { AdoptSession, Erase, ExportData, LocationActs, Refresh, RegisterAnew } from './customer-acts.js';
 import { InvitationActs } from './invitation-acts.js';
 import { Copy } from './copy.js';
@@ -148,7 +149,7 @@ function Audit({ targets }: { readonly targets: readonly string[] }) {
   );
 }
 
-function About({ customer: { user, registration } }: { readonly customer: Customer }) {
+function About({ customer: { user, registration, campaignId } }: { readonly customer: Customer }) {
   const name = user === null ? '' : [user.firstName, user.lastName].filter(Boolean).join(' ');
   return (
     <Panel title="About" isWide>
@@ -168,10 +169,23 @@ function About({ customer: { user, registration } }: { readonly customer: Custom
               </Link>
             ),
           ],
+          ...(campaignId === null
+            ? []
+            : ([['Campaign', <CampaignLink key="campaign" id={campaignId} />]] as const)),
           ['Metadata', <Metadata key="metadata" of={{ ...registration?.metadata, ...user?.metadata }} />],
         ]}
       />
     </Panel>
+  );
+}
+
+/** Shows the name of a campaign, which leads to it. */
+function CampaignLink({ id }: { readonly id: string }) {
+  const campaign = useCampaign(id);
+  return (
+    <Link to="campaigns" id={id}>
+      {campaign.data?.name ?? id.slice(0, 8)}
+    </Link>
   );
 }
 

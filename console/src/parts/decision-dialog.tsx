@@ -48,7 +48,7 @@ export function DecisionDialog({ registration, decision, onClose }: DecisionProp
     mutationFn: () => send(registration, decision, ids),
     onSuccess: async () => {
       await invalidate('registrations', 'status', 'stalled');
-      tellDone(`${tenantReference}: ${done}`);
+      tellDone(`${tenantReference}: ${done}`, { to: 'customers', id: registration.id });
       onClose();
     },
   });

@@ -200,13 +200,14 @@ function LastAnswer({ of: delivery }: { readonly of: Delivery }) {
   );
 }
 
-export function Redeliver({ of: { id, status, attempts } }: { readonly of: Delivery }) {
+export function Redeliver({ of: { id, endpointId, status, attempts } }: { readonly of: Delivery }) {
   if (status === 'pending' && attempts === 0) return <span className="soft">it will be sent</span>;
   return (
     <Act
       label="Redeliver"
       run={() => client.POST('/api/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id } } })}
       done="It is sent again at once."
+      page={{ to: 'webhooks', id: endpointId }}
       changes={['webhooks']}
     />
   );

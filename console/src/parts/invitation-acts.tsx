@@ -6,7 +6,7 @@ import type { BrandNames } from '../rules/brands.js';
 import type { Subject } from '../rules/invalidation.js';
 import { Act, textIn } from './act.js';
 import { BulkAct } from './bulk.js';
-import { copy } from './copy.js';
+import { copy, write } from './copy.js';
 import { useMay } from './may.js';
 import { tellFailed } from './notify.js';
 
@@ -46,6 +46,7 @@ export function InvitationActs({ of }: { readonly of: Shown }) {
           isDanger
           run={() => client.POST('/api/v1/invitations/{id}/withdrawal', { params: { path: { id: of.id } } })}
           done="The withdrawal is recorded. Ask the provider to disconnect the installation."
+          page={{ to: 'invitations', id: of.id }}
           changes={CHANGES}
           ask={
             <p className="danger">
@@ -70,6 +71,7 @@ function ActsBeforeItsEnd({
   const isExpired = state === 'expired';
   if (OVER.includes(state)) return null;
   const params = { path: { id } };
+  const page = { to: 'invitations', id } as const;
   return (
     <>
       {!isExpired && (may('links:read') || may('invitations:write')) && (
@@ -80,6 +82,7 @@ function ActsBeforeItsEnd({
           label="Remind now"
           run={() => client.POST('/api/v1/invitations/{id}/reminders', { params })}
           done="The reminder is announced. Your mailing sends it."
+          page={page}
           changes={CHANGES}
         />
       )}
@@ -93,6 +96,7 @@ function ActsBeforeItsEnd({
             })
           }
           done="The invitation is changed. Its link stays the same."
+          page={page}
           changes={CHANGES}
           ask={<ChangeFields of={invitation} isExpired={isExpired} brands={brands} />}
         />
@@ -103,6 +107,7 @@ function ActsBeforeItsEnd({
           isDanger
           run={() => client.DELETE('/api/v1/invitations/{id}', { params })}
           done="The invitation is revoked."
+          page={page}
           changes={CHANGES}
           ask={
             <p className="danger">
@@ -194,7 +199,8 @@ export function InviteOwner({ label, gridLocationId, brands: proposed = [], isMa
       done={({ url }) =>
         url === null ? 'The owner has an invitation.' : 'The owner has an invitation. Its link is copied.'
       }
-      onDone={({ url }) => url !== null && void copy(url)}
+      page={({ id }) => ({ to: 'invitations', id })}
+      onDone={({ url }) => url !== null && void write(url)}
       changes={[...CHANGES, 'status']}
       ask={
         <>
@@ -255,7 +261,7 @@ export function ManyInvitationActs({ of: selected, onDone }: ManyProps) {
 export async function copyLink(id: string): Promise<void> {
   try {
     const { data } = await client.POST('/api/v1/invitations/{id}/link', { params: { path: { id } } });
-    await copy(data.url);
+    await copy(data.url, 'The link is copied.', { to: 'invitations', id });
   } catch (error) {
     tellFailed(error);
   }

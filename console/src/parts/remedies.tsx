@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { changedBy } from '../rules/invalidation.js';
-import { idIn, outcomeOf, WAITS_FOR, wayOf, type Target } from '../rules/stalled.js';
+import { idIn, outcomeOf, pageOfRemedy, WAITS_FOR, wayOf, type Target } from '../rules/stalled.js';
 import { Dialog } from './dialog.js';
 import { copyLink, InviteOwner } from './invitation-acts.js';
 import { Link } from './link.js';
@@ -53,9 +53,9 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
   const [asked, setAsked] = useState<Remedy | null>(null);
   const apply = useMutation({
     mutationFn: async (remedy: Remedy) => outcomeOf(await callRemedy(remedy)),
-    onSuccess: ({ isDone, sentence }) => {
+    onSuccess: ({ isDone, sentence }, remedy) => {
       setAsked(null);
-      if (isDone) tellDone(sentence);
+      if (isDone) tellDone(sentence, pageOfRemedy(remedy));
     },
     onSettled: () => invalidate(...changedBy('pv.stall.cleared.v1')),
   });

@@ -3,7 +3,7 @@ import type { Schemas } from '#client/client.js';
 import { client, type StalledItem } from '../api/client.js';
 import { queries } from '../api/queries.js';
 import { nameOf, type Entry } from '../api/sign-in.js';
-import { WORK_SCOPES } from '../rules/stalled.js';
+import { pageAbout, WORK_SCOPES } from '../rules/stalled.js';
 import { Act, textIn } from './act.js';
 import { useMay } from './may.js';
 import { Badge } from './panel.js';
@@ -41,6 +41,7 @@ export function WorkAct({ of: item }: { readonly of: StalledItem }) {
         return client.PATCH('/api/v1/stalled/{id}', { params: { path: { id: item.id } }, body });
       }}
       done="It is noted."
+      page={pageAbout(item)}
       changes={['stalled']}
       ask={
         <>

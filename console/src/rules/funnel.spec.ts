@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { againstBefore, firstDay, funnelOf, outlierOf, weeksBefore } from './funnel.js';
 
 const DAY = {
-  ...{ sent: 0, expired: 0, declined: 0, medianSecondsToOnline: null, p95SecondsToOnline: null },
+  ...{
+    sent: 0,
+    expired: 0,
+    declined: 0,
+    failedStarts: 0,
+    medianSecondsToOnline: null,
+    p95SecondsToOnline: null,
+  },
   ...{ medianSecondsFromDone: null, p95SecondsFromDone: null },
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { mayIn, missingFor } from './scopes.js';
-import { isNew, nextOf, outcomeOf, pageAbout, wayOf } from './stalled.js';
+import { isNew, nextOf, outcomeOf, pageAbout, pageOfRemedy, pageWords, wayOf } from './stalled.js';
 
 describe('a remedy', () => {
   it.each([
@@ -22,6 +22,9 @@ describe('a remedy', () => {
     [{ delivered: true, status: 204 }, true, 'Done. If'],
     [{ delivered: false, status: 500, error: null }, false, 'not delivered: HTTP 500.'],
     [{ delivered: false, status: null, error: 'it timed out' }, false, 'not delivered: it timed out.'],
+    [{ outcome: 'token_issued', lastError: null }, true, 'Done. If'],
+    [{ outcome: 'refused', lastError: 'HTTP 401' }, false, 'The provider gave no token: HTTP 401.'],
+    [{ outcome: 'too_soon', lastError: null }, false, 'A token was requested seconds ago.'],
   ])('with the response %j is done: %s', (response, isDone, words) => {
     const outcome = outcomeOf(response);
     expect(outcome.isDone).toBe(isDone);
@@ -38,6 +41,28 @@ it.each([
 ] as const)('the page about a stalled %s (%s) is %j', (kind, cause, page) =>
   expect(pageAbout({ kind, cause, id: '1', gridLocationId: '2' })).toEqual(page),
 );
+
+const ID = '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5';
+const at = (path: string) => `/api/v1/${path}`;
+it.each([
+  ['refreshSession', at(`onboarding/pv/${ID}/refresh`), null, { to: 'sessions', id: ID }, 'Open the session'],
+  [
+    'createInvitation',
+    at('invitations'),
+    { gridLocationId: ID },
+    { to: 'customers', id: ID },
+    'Open the customer',
+  ],
+  ['probeCredentials', at('status/credentials/probe'), null, null, null],
+  ['somethingNew', at(ID), null, null, null],
+] as const)('after %s, a notification leads to %j', (operationId, path, body, page, words) => {
+  const found = pageOfRemedy({ operationId, path, body });
+  expect(found).toEqual(page);
+  if (found !== null) expect(pageWords(found)).toBe(words);
+});
+
+it('a link to a page without a subject has the name of the page', () =>
+  expect(pageWords({ to: 'audit', filters: { targets: ID } })).toBe('See audit log'));
 
 it('the next step comes before the remedies, or is the first of them', () => {
   const remedies = [

@@ -1,5 +1,5 @@
 import type { Remedy, Stalled, StalledItem } from '../api/client.js';
-import type { Filters, PageName } from './route.js';
+import { PAGES, type Filters, type PageName } from './route.js';
 import type { May, Scope } from './scopes.js';
 
 const DAY_MS = 86_400_000;
@@ -59,6 +59,18 @@ export interface Target {
   readonly filters?: Filters;
 }
 
+const SUBJECTS: Readonly<Partial<Record<PageName, string>>> = {
+  customers: 'the customer',
+  sessions: 'the session',
+  invitations: 'the invitation',
+  campaigns: 'the campaign',
+  webhooks: 'the endpoint',
+};
+
+/** Returns the words of a link to a page. */
+export const pageWords = ({ to, id }: Target): string =>
+  id === undefined ? `See ${PAGES[to].toLowerCase()}` : `Open ${SUBJECTS[to] ?? 'it'}`;
+
 const STATUS_OF: Readonly<Record<string, string>> = {
   uncertain: 'uncertain',
   rejected: 'rejected',
@@ -88,24 +100,41 @@ export function pageAbout({
   }
 }
 
+interface RemedyOperation {
+  readonly scopes: readonly Scope[];
+  readonly needsBody: boolean;
+  /** The page about what its path or its body names. Default: none. */
+  readonly page?: PageName;
+}
+
 /** The operations that remedies name, with the scopes of which one is enough, as openapi.json describes them. */
-export const REMEDY_OPERATIONS: Readonly<
-  Record<string, { readonly scopes: readonly Scope[]; readonly needsBody: boolean }>
-> = {
-  refreshSession: { scopes: ['onboarding:read'], needsBody: false },
-  startSession: { scopes: ['onboarding:write'], needsBody: false },
-  createInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
-  changeInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
-  remindOwner: { scopes: ['onboarding:write', 'invitations:write'], needsBody: false },
-  recordInvitationMessage: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
-  revokeInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: false },
-  readInvitationLink: { scopes: ['invitations:write', 'links:read'], needsBody: false },
-  registerUser: { scopes: ['users:write'], needsBody: true },
-  resolveRegistration: { scopes: ['registrations:decide'], needsBody: true },
-  retryRegistration: { scopes: ['registrations:decide'], needsBody: false },
-  discardRegistration: { scopes: ['registrations:decide'], needsBody: false },
-  testWebhookEndpoint: { scopes: ['webhooks:manage'], needsBody: false },
-  changeWebhookEndpoint: { scopes: ['webhooks:manage'], needsBody: true },
+export const REMEDY_OPERATIONS: Readonly<Record<string, RemedyOperation>> = {
+  refreshSession: { scopes: ['onboarding:read'], needsBody: false, page: 'sessions' },
+  startSession: { scopes: ['onboarding:write'], needsBody: false, page: 'customers' },
+  createInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true, page: 'customers' },
+  changeInvitation: {
+    scopes: ['onboarding:write', 'invitations:write'],
+    needsBody: true,
+    page: 'invitations',
+  },
+  remindOwner: { scopes: ['onboarding:write', 'invitations:write'], needsBody: false, page: 'invitations' },
+  recordInvitationMessage: {
+    scopes: ['onboarding:write', 'invitations:write'],
+    needsBody: true,
+    page: 'invitations',
+  },
+  revokeInvitation: {
+    scopes: ['onboarding:write', 'invitations:write'],
+    needsBody: false,
+    page: 'invitations',
+  },
+  readInvitationLink: { scopes: ['invitations:write', 'links:read'], needsBody: false, page: 'invitations' },
+  registerUser: { scopes: ['users:write'], needsBody: true, page: 'customers' },
+  resolveRegistration: { scopes: ['registrations:decide'], needsBody: true, page: 'customers' },
+  retryRegistration: { scopes: ['registrations:decide'], needsBody: false, page: 'customers' },
+  discardRegistration: { scopes: ['registrations:decide'], needsBody: false, page: 'customers' },
+  testWebhookEndpoint: { scopes: ['webhooks:manage'], needsBody: false, page: 'webhooks' },
+  changeWebhookEndpoint: { scopes: ['webhooks:manage'], needsBody: true, page: 'webhooks' },
   probeCredentials: { scopes: ['admin'], needsBody: false },
 };
 
@@ -129,14 +158,28 @@ const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Returns the id in the path of a remedy. */
 export const idIn = ({ path }: Pick<Remedy, 'path'>): string => UUID.exec(path)?.[0] ?? '';
 
+/** Returns the page about what a remedy changes, or null if there is none. */
+export function pageOfRemedy(remedy: Pick<Remedy, 'operationId' | 'path' | 'body'>): Target | null {
+  const to = REMEDY_OPERATIONS[remedy.operationId]?.page;
+  const location = remedy.body?.gridLocationId;
+  const id = idIn(remedy) || (typeof location === 'string' ? location : '');
+  return to === undefined || id === '' ? null : { to, id };
+}
+
 interface Outcome {
   readonly isDone: boolean;
   readonly sentence: string;
 }
 
-/** Returns what the response of a remedy says. A test of an endpoint succeeds even if the test event was not delivered. */
+/** Returns what the response of a remedy says. A test of an endpoint or of the credentials succeeds even if its result is bad. */
 export function outcomeOf(response: unknown): Outcome {
-  const { delivered, error, status } = (response ?? {}) as Readonly<Record<string, unknown>>;
+  const { delivered, error, status, outcome, lastError } = (response ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
+  if (outcome === 'refused' || outcome === 'no_token')
+    return { isDone: false, sentence: `The provider gave no token: ${String(lastError)}.` };
+  if (outcome === 'too_soon')
+    return { isDone: false, sentence: 'A token was requested seconds ago. Try again in 5 s.' };
   if (delivered === false) {
     const why = typeof error === 'string' ? error : `HTTP ${String(status)}`;
     return { isDone: false, sentence: `The test event was not delivered: ${why}.` };

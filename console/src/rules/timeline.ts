@@ -1,5 +1,5 @@
 import type { Delivery, TimelineEntry } from '../api/client.js';
-import { countOf, wordsOf } from '../format/words.js';
+import { countOf, startingUpper, wordsOf } from '../format/words.js';
 
 /** A period in which the session stays in one state. */
 interface Segment {
@@ -66,7 +66,7 @@ function summaryOf({ kind, summary, details }: TimelineEntry): string {
     case 'closed':
       return `No longer watched: ${wordsOf(textOf(details.closeReason) ?? '')}`;
     case 'superseded':
-      return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}`;
+      return startingUpper(summary);
   }
 }
 

@@ -38,7 +38,7 @@ export class OpenRegistrationView extends schema.resourceOf('registration', {
 }) {}
 
 export function toRegistrationView(row: RegistrationRecord, stalls: StallViews): RegistrationView {
-  const { id, tenantReference, eans, sequence, isBeingSent: _s, isDue: _d, ...rest } = row;
+  const { id, tenantReference, eans, sequence, campaignId: _c, isBeingSent: _s, isDue: _d, ...rest } = row;
   const gridLocations = eans.map((ean) => ({ ean }));
   return RegistrationView.of({
     id,

@@ -140,8 +140,8 @@ export const MOVE_TO_UNCERTAIN = `
 
 // `sequence` is the greater of two, since the last event of a registered registration is about its user.
 export const SELECT_REGISTRATION = `
-  SELECT id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", attempts, last_error AS "lastError",
-    next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
+  SELECT id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", campaign_id AS "campaignId", attempts,
+    last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
     lease_token IS NOT NULL AS "isBeingSent", coalesce(${DUE}, false) AS "isDue",
     greatest(${lastSequence('registrations.id::text')}, ${lastSequence('registrations.user_id::text')}) AS sequence,
     ${stallOf('registration', 'registrations.id')} AS stalled

@@ -18,7 +18,7 @@ import { REGISTRATIONS, type RegistrationsQuery } from './registrations.list.js'
 import * as sql from './registrations.sql.js';
 import { insertIfUnchecked } from './unchecked-references.store.js';
 
-type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt' | 'campaignId';
+type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt';
 
 export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadata' | Unread>> {
   readonly status: RegistrationStatus;

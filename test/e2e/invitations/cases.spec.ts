@@ -527,6 +527,7 @@ describe('the funnel', () => {
     for (const outside of [-1, 86_400]) await insert(outside, begun);
     const counted = {
       ...{ invited: 9, sent: 7, opened: 8, started: 5, ownerDone: 4, online: 3, expired: 1, declined: 1 },
+      failedStarts: 0,
       ...{ medianSecondsToOnline: 20, p95SecondsToOnline: 40 },
       ...{ medianSecondsFromDone: 16, p95SecondsFromDone: 36 },
     };
@@ -539,6 +540,37 @@ describe('the funnel', () => {
       [campaign, 4, 3],
       [null, 5, 0],
     ]);
+  });
+
+  it('counts the starts that failed, also of a brand to which nobody was invited', async () => {
+    const campaign_id = (await insertRow<{ id: string }>(service.database.pool, 'campaigns', {})).id;
+    const [grid_location_id, from] = [await client.locate(), '2002-03-04T00:00:00Z'];
+    await insertRow(service.database.pool, 'invitations', {
+      ...{ grid_location_id, campaign_id, brands: ['fails-a'], created_at: new Date(from) },
+      expires_at: new Date('9999-01-01T00:00:00Z'),
+    });
+    const start = { grid_location_id, lease_token: randomUUID(), lease_until: new Date(from) };
+    for (const [brand, status, created_at] of [
+      ['fails-a', 'failed', from],
+      ['fails-b', 'failed', from],
+      ['fails-b', 'failed', '2002-03-04T23:00:00Z'],
+      ['fails-b', 'sending', from],
+      ['fails-b', 'failed', '2002-03-05T00:00:00Z'],
+    ] as const)
+      await insertRow(service.database.pool, 'session_starts', {
+        ...{ ...start, brand, status, created_at: new Date(created_at) },
+      });
+    const read = async (by: string) => {
+      const path = `/funnel?by=${by}&from=${from}&to=2002-03-05T00:00:00Z`;
+      const { items } = (await client.call<{ items: FunnelView[] }>('GET', path)).body;
+      return items.map(({ key, invited, failedStarts }) => [key, invited, failedStarts]);
+    };
+    expect(await read('day')).toEqual([['2002-03-04', 1, 3]]);
+    expect(await read('brand')).toEqual([
+      ['fails-a', 1, 1],
+      ['fails-b', 0, 2],
+    ]);
+    expect(await read('campaign')).toEqual([[campaign_id, 1, 3]]);
   });
 
   it('begins with a whole day in UTC', async () => {

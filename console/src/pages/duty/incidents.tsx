@@ -2,21 +2,26 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Status } from '../../api/client.js';
-import { countOf } from '../../format/words.js';
+import { useActs } from '../../api/queries.js';
+import { countOf, startingUpper } from '../../format/words.js';
 import { Copy } from '../../parts/copy.js';
+import { LastAct } from '../../parts/last-act.js';
 import { Link } from '../../parts/link.js';
+import { useMay } from '../../parts/may.js';
 import { Badge } from '../../parts/panel.js';
 import { Remedies } from '../../parts/remedies.js';
 import { Sentence } from '../../parts/sentence.js';
 import { Instant } from '../../parts/time.js';
 import { incidentsOf, type Incident } from '../../rules/incidents.js';
+import { triedByService } from '../../rules/tried.js';
 import { PREFIX } from '../../rules/prefix.js';
 import { PAGE_OF } from '../../rules/verdict.js';
 
 const WHOSE = { us: 'ours', remote_service: 'theirs', tenant: 'yours' } as const;
 
 /** Shows one card for each incident: what is wrong, what follows from it, who has to act, and what can be done. */
-export function Incidents({ status: { reasons } }: { readonly status: Status }) {
+export function Incidents({ status }: { readonly status: Status }) {
+  const { reasons } = status;
   const [isOpen, setOpen] = useState(false);
   if (reasons.length === 0) return null;
   const incidents = incidentsOf(reasons);
@@ -24,7 +29,7 @@ export function Incidents({ status: { reasons } }: { readonly status: Status }) 
     <>
       <ol className="reasons" aria-label="What is wrong, the worst first">
         {incidents.slice(0, isOpen ? undefined : MOST_CARDS).map((incident) => (
-          <Card key={incident.cause.code} of={incident} />
+          <Card key={incident.cause.code} of={incident} status={status} />
         ))}
       </ol>
       {incidents.length > MOST_CARDS && (
@@ -41,7 +46,12 @@ export function Incidents({ status: { reasons } }: { readonly status: Status }) 
 /** With more, the page would not fit on one screen. */
 const MOST_CARDS = 3;
 
-function Card({ of: { cause, alike, symptoms } }: { readonly of: Incident }) {
+interface CardProps {
+  readonly of: Incident;
+  readonly status: Status;
+}
+
+function Card({ of: { cause, alike, symptoms }, status }: CardProps) {
   const { code, title, detail, since, waitsFor, runbook, remedies } = cause;
   const page = PAGE_OF[code];
   return (
@@ -60,6 +70,7 @@ function Card({ of: { cause, alike, symptoms } }: { readonly of: Incident }) {
           From it, probably: {[...new Set(symptoms.map((each) => each.title))].join('; ')}.
         </p>
       )}
+      <Tried of={cause} status={status} />
       <p className="soft apart">
         {since !== null && (
           <span>
@@ -73,6 +84,30 @@ function Card({ of: { cause, alike, symptoms } }: { readonly of: Incident }) {
         page={null}
       />
     </li>
+  );
+}
+
+/** The actions by which the audit log has the remedies of reasons. */
+const ACTION_OF: Readonly<Record<string, string>> = { probeCredentials: 'credentials.probed' };
+
+interface TriedProps {
+  readonly of: Incident['cause'];
+  readonly status: Status;
+}
+
+/** Shows what the service has tried, and what a person has tried last. */
+function Tried({ of: cause, status }: TriedProps) {
+  const may = useMay();
+  const { since, remedies } = cause;
+  const action = remedies.flatMap(({ operationId }) => ACTION_OF[operationId] ?? [])[0];
+  const acts = useActs(action === undefined || !may('admin') ? null : { action, ...(since && { since }) });
+  const byService = triedByService(cause, status);
+  if (byService === null && !acts.data?.length) return null;
+  return (
+    <p className="soft">
+      Tried: {byService !== null && <Sentence text={byService} />}
+      <LastAct of={acts.data ?? []} />
+    </p>
   );
 }
 
@@ -91,8 +126,6 @@ function Runbook({ of: runbook }: { readonly of: string }) {
     </a>
   );
 }
-
-const startingUpper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Returns the name of the section of a document that a link leads to. */
 const sectionOf = (runbook: string): string => runbook.replace(/^.*#/, '').replaceAll('-', ' ');

@@ -1,14 +1,18 @@
+import type { Schemas } from '#client/client.js';
 import type { StalledGroup } from '../../api/client.js';
-import { useStalled } from '../../api/queries.js';
+import { useActs, useStalled } from '../../api/queries.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { BulkRemedies } from '../../parts/bulk.js';
+import { LastAct } from '../../parts/last-act.js';
 import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
+import { useMay } from '../../parts/may.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Remedies } from '../../parts/remedies.js';
 import { Sentence } from '../../parts/sentence.js';
-import { Age } from '../../parts/time.js';
+import { For } from '../../parts/time.js';
 import { nextOf, pageAbout, WAITS_FOR } from '../../rules/stalled.js';
+import { actsOn, triesOf } from '../../rules/tried.js';
 
 /** With more, the page would not fit on one screen beside three incidents. */
 const MOST_NEEDS = 4;
@@ -16,16 +20,24 @@ const MOST_NEEDS = 4;
 /** Shows the cases that need a person, grouped by their cause, with the next step. */
 export function NeedsPanel() {
   const stalled = useStalled();
+  const may = useMay();
+  const shown = (stalled.data ?? []).slice(0, MOST_NEEDS);
+  const targets = shown.flatMap(({ oldest }) => oldest.map(({ id }) => id)).join();
+  const acts = useActs(targets === '' || !may('admin') ? null : { targets });
   return (
     <Panel title="Needs a person" isWide more={<Total of={stalled.data ?? []} />}>
       <Loaded query={stalled}>
-        {(groups) =>
-          groups.length === 0 ? (
+        {() =>
+          shown.length === 0 ? (
             <Empty>Nothing waits for a person.</Empty>
           ) : (
             <ul className="needs">
-              {groups.slice(0, MOST_NEEDS).map((group) => (
-                <Group key={`${group.kind} ${group.cause}`} group={group} />
+              {shown.map((group) => (
+                <Group
+                  key={`${group.kind} ${group.cause}`}
+                  group={group}
+                  acts={actsOn(group.oldest, acts.data ?? [])}
+                />
               ))}
             </ul>
           )
@@ -49,10 +61,17 @@ const Total = ({ of: groups }: { readonly of: readonly StalledGroup[] }) => (
   </span>
 );
 
-function Group({ group }: { readonly group: StalledGroup }) {
+interface GroupProps {
+  readonly group: StalledGroup;
+  /** What people did about these, the newest first. */
+  readonly acts: readonly Schemas['AuditEntryView'][];
+}
+
+function Group({ group, acts }: GroupProps) {
   const { kind, cause, title, waitsFor, count, new: fresh, oldest } = group;
   const [first] = oldest;
   if (first === undefined) return null;
+  const tries = triesOf(first);
   const filters = { kind, cause };
   const text = `${countOf(count, kind)}: ${title}`;
   return (
@@ -71,7 +90,9 @@ function Group({ group }: { readonly group: StalledGroup }) {
           )}
         </p>
         <p className="soft">
-          {WAITS_FOR[waitsFor]}, the oldest <Age at={first.since} />. Next: <Sentence text={nextOf(first)} />
+          {WAITS_FOR[waitsFor]}, {count > 1 && 'the oldest '}
+          <For at={first.since} />
+          {tries !== null && `, ${tries}`}.<LastAct of={acts} /> Next: <Sentence text={nextOf(first)} />
         </p>
       </div>
       <span className="actions">

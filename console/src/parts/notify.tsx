@@ -1,0 +1,32 @@
+import { notifications } from '@mantine/notifications';
+import type { ReactNode } from 'react';
+import { pageWords, type Target } from '../rules/stalled.js';
+import { Link } from './link.js';
+import { failureOf } from './loaded.js';
+
+const COMMON = { withBorder: true, closeButtonProps: { 'aria-label': 'Close' } };
+
+/** Tells a person that an act is done. `page`: about its subject or its result. */
+export const tellDone = (message: ReactNode, page: Target | null = null): void =>
+  void notifications.show({
+    message: withLink(message, page),
+    color: 'green',
+    role: 'status',
+    ...COMMON,
+  });
+
+/** Tells a person why an act failed. Stays until it is closed. */
+export const tellFailed = (error: unknown): void => tellRefused(failureOf(error));
+
+/** Tells a person what was not done. Stays until it is closed. */
+export const tellRefused = (message: ReactNode, page: Target | null = null): void =>
+  void notifications.show({ message: withLink(message, page), color: 'red', autoClose: false, ...COMMON });
+
+const withLink = (message: ReactNode, page: Target | null): ReactNode =>
+  page === null ? (
+    message
+  ) : (
+    <>
+      {message} <Link {...page}>{pageWords(page)}</Link>
+    </>
+  );

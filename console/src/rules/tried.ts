@@ -1,0 +1,88 @@
+import type { Schemas } from '#client/client.js';
+import type { StalledItem, Status } from '../api/client.js';
+import { formatSeconds } from '../format/duration.js';
+import { countOf, formatNumber } from '../format/words.js';
+import { operationRows, OPERATIONS } from './operations.js';
+
+type Reason = Pick<Status['reasons'][number], 'code'>;
+
+/**
+ * Returns what the service itself has tried about a reason, and what came of it, in sentences with instants as the API writes them; null if
+ * it tries nothing, or if the status does not tell.
+ */
+export function triedByService({ code }: Reason, status: Status): string | null {
+  const { handlers, webhooks, broker } = status.outbox.readers;
+  switch (code) {
+    case 'credentials_rejected': {
+      const { failures, nextAttemptAt } = status.token;
+      return `${countOf(failures, 'token request')} in vain${next(nextAttemptAt)}.`;
+    }
+    case 'remote_degraded':
+    case 'remote_slow':
+    case 'held_back_by_breaker':
+    case 'held_back_by_remote_service':
+    case 'proxy_fails':
+      return triedCalls(status);
+    case 'webhooks_failing':
+      return triedDeliveries(webhooks);
+    case 'handlers_failing':
+      return triedDeliveries(handlers);
+    case 'broker_failing':
+      return broker === null ? null : 'Every event is published again, in order, until one is accepted.';
+    case 'registrations_uncertain':
+      return 'nothing by itself, since the customer could then exist twice.';
+    default:
+      return null;
+  }
+}
+
+const next = (at: string | null): string => (at === null ? '' : `, the next ${at}`);
+
+function triedDeliveries({
+  failing,
+  oldestFailingSeconds,
+}: {
+  failing: number;
+  oldestFailingSeconds: number;
+}) {
+  if (failing === 0) return null;
+  return `${countOf(failing, 'delivery', 'deliveries')} in vain, for ${formatSeconds(oldestFailingSeconds)}. Each is tried again.`;
+}
+
+/** Returns what came of the calls of each operation that is in trouble. */
+function triedCalls(status: Status): string | null {
+  const tried = operationRows(status)
+    .filter(({ health, calls }) => !['healthy', 'unknown'].includes(health) && calls > 0)
+    .map(({ name, calls, successShare, lastSuccessAt }) => {
+      const worked = Math.round(calls * successShare!);
+      const last = worked > 0 || lastSuccessAt === null ? '' : `, the last that did ${lastSuccessAt}`;
+      return `${OPERATIONS[name]}: ${countOf(calls, 'call')} in 5 min, ${worked === 0 ? 'none' : formatNumber(worked)} worked${last}.`;
+    });
+  return tried.length === 0 ? null : tried.join(' ');
+}
+
+/** Returns how often something that is stalled has been tried, in words; null if nothing counts that. */
+export function triesOf({ evidence }: Pick<StalledItem, 'evidence'>): string | null {
+  const { attempts, failures, reads } = evidence;
+  const count = [attempts, failures, reads].find((each) => typeof each === 'number');
+  return count === undefined || count === 0 ? null : `tried ${countOf(count, 'time')}`;
+}
+
+type Act = Pick<Schemas['AuditEntryView'], 'at' | 'target' | 'action'>;
+
+/** An act may be shortly before what it led to: a registration that is sent again in vain is stalled anew. */
+const BEFORE_MS = 3_600_000;
+/** A note is no attempt to end a stall. */
+const OTHERS = /^stall\.changed$|\.created$/;
+
+/** Returns the acts on these since each has been stalled. */
+export const actsOn = <Each extends Act>(
+  items: readonly Pick<StalledItem, 'id' | 'since'>[],
+  acts: readonly Each[],
+): Each[] => {
+  const since = new Map(items.map((each) => [each.id, Date.parse(each.since)]));
+  return acts.filter(
+    ({ target, at, action }) =>
+      !OTHERS.test(action) && Date.parse(at) >= (since.get(target ?? '') ?? Infinity) - BEFORE_MS,
+  );
+};
