@@ -161,13 +161,24 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
     );
   });
 
-  it.each([1, 3])('when at most %i of the wishes of owners are claimed', async (limit) => {
-    const ids = await insertEach(4, (index) =>
-      insertInvitation({ opened_at: ago(700), wished_at: ago(600 - index), wish_due_at: ago(500 - index) }),
+  it.each([1, 4])('when at most %i of the wishes of owners are claimed', async (limit) => {
+    const opened_at = ago(100_000);
+    const agesInMinutes = [10, 1, 10, 300, 1_500];
+    const ids = await insertEach(5, (index) =>
+      insertInvitation({
+        ...{ opened_at, wished_at: ago(60 * agesInMinutes[index]!), wish_due_at: ago(50 - index) },
+      }),
     );
     await refuse('invitations', 'id', ids[0]!);
-    const claimed = await invitations.claimWishes(limit, 1_000);
+    const claimed = await invitations.claimWishes(limit, 120_000);
     expect(claimed.map(({ id }) => id).toSorted()).toEqual(ids.slice(1, 1 + limit).toSorted());
+    const { rows } = await client.query(
+      `SELECT round(extract(epoch FROM wish_due_at - now()) / 60)::int AS due, wish_failed_at IS NOT NULL AS failed
+         FROM invitations WHERE wish_due_at IS NULL OR wish_due_at > now() ORDER BY array_position($1::uuid[], id)`,
+      [ids],
+    );
+    const next = [2, 5, 60, null].map((due) => ({ due, failed: due === null }));
+    expect(rows).toEqual(next.slice(0, limit));
   });
 
   it('when invitations expire', async () => {

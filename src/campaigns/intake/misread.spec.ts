@@ -86,6 +86,7 @@ describe('a word that is read as Windows-1252', () => {
     '¨Huis¨',
     '5\u00a0€',
     '´t Hof',
+    'Srtª',
   ])('%s, may be of it', (word) => expect(misreadFault(word)).toBeUndefined());
 
   it.each([
@@ -104,6 +105,7 @@ describe('a word that is read as Windows-1252', () => {
     ['a Macintosh', '¯ystein'],
     ['a Macintosh', 'Strau§'],
     ['a Macintosh', 'OÕBrien'],
+    ['a Macintosh', 'zonª'],
   ])('is told if it is of %s: %s', (_, word) => {
     expect(misreadFault(word)).toContain(`"${word}"`);
   });

@@ -122,8 +122,8 @@ describe('a row', () => {
   });
 
   it('names each of its problems with the column', () => {
-    const { status, problems } = read('C\u200b', '1', 'xx', '0', 'm'.repeat(5_000));
-    expect(status).toBe('invalid');
+    const { status, metadata, problems } = read('C\u200b', '1', 'xx', '0', 'm'.repeat(5_000));
+    expect([status, metadata]).toEqual(['invalid', {}]);
     expect(problems.map(({ column, code }) => `${column}:${code}`)).toEqual([
       'tenantReference:reference_invalid',
       'ean:ean_length',

@@ -151,6 +151,62 @@ describe('the views of admin', () => {
     expect(rows.map((row) => row.kind)).toEqual(['observation', 'transition', 'closed', 'event']);
   });
 
+  it('count the rows of a campaign in each status', async () => {
+    const { id: campaign_id } = await insertRow<{ id: string }>(client, 'campaigns', { status: 'running' });
+    const { id: registration_id } = await insertRow(client, 'registrations');
+    const statuses = [
+      'sent',
+      'accepted',
+      'invalid',
+      'registered',
+      'known',
+      'rejected',
+      'uncertain',
+      'cancelled',
+    ];
+    let line = 1;
+    for (const [nth, status] of statuses.entries())
+      for (let row = 0; row <= nth; row++)
+        await insertRow(client, 'campaign_rows', { campaign_id, line: ++line, status, registration_id });
+    await insertRow(client, 'campaigns', { status: 'receiving' });
+    const { rows } = await client.query(
+      `SELECT format('%s', ARRAY[accepted, invalid, registered, known, rejected, uncertain, cancelled]) AS counts FROM admin.campaigns`,
+    );
+    expect(rows).toEqual([{ counts: '{3,3,4,5,6,7,8}' }]);
+  });
+
+  it('count what a webhook endpoint has to get, and show when', async () => {
+    const { id: endpoint_id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', { read_to: 0 });
+    const due_at = ago(-5);
+    await insertRow(client, 'webhook_subjects', { endpoint_id, subject: 's', due_at });
+    const failed = {
+      status: 'failed',
+      next_attempt_at: null,
+      last_attempt_at: ago(1),
+      last_error: 'the last',
+    };
+    for (const values of [{ created_at: BEFORE }, { last_error: 'an earlier' }, failed]) {
+      const { position } = await insertRow<{ position: string }>(client, 'domain_events');
+      const delivery = { endpoint_id, subject: 's', position, last_attempt_at: ago(2), ...values };
+      await insertRow(client, 'webhook_deliveries', delivery);
+    }
+    const read = async (columns: string, view: string) =>
+      (
+        await client.query<Values>(`SELECT ${columns} FROM admin.${view} WHERE endpoint_id = $1 ORDER BY 1`, [
+          endpoint_id,
+        ])
+      ).rows;
+    expect(await read('pending, failed, oldest_pending_since, last_error', 'webhook_endpoints')).toEqual([
+      { pending: '2', failed: '1', oldest_pending_since: BEFORE, last_error: 'the last' },
+    ]);
+    const deliveries = await read('position, status, next_attempt_at', 'webhook_deliveries');
+    expect(deliveries.map(({ status, next_attempt_at }) => [status, next_attempt_at])).toEqual([
+      ['pending', due_at],
+      ['pending', null],
+      ['failed', null],
+    ]);
+  });
+
   it('read the state of invitations without a call of its function for each', async () => {
     const { rows } = await client.query<Values>('EXPLAIN VERBOSE SELECT state FROM admin.invitations');
     expect(JSON.stringify(rows)).toMatch(/owner_done/);

@@ -181,7 +181,7 @@ describe('a running campaign', () => {
     const id = await insertCampaign(
       database,
       [
-        { tenantReference: known, ean },
+        { tenantReference: known, ean, brand: 'zeta' },
         { tenantReference: fresh, ean: other, brand: 'acme' },
         { tenantReference: fresh, ean: other, brand: 'sunward' },
         { tenantReference: fresh },
@@ -194,7 +194,7 @@ describe('a running campaign', () => {
     const items = await client.list<{ id: string; brands: string[] }>(`/invitations?campaignId=${id}`);
     const brandsOf = new Map(items.map((each) => [each.id, each.brands]));
     expect(invited.map((each) => brandsOf.get(each!))).toEqual([
-      [],
+      ['zeta'],
       ['acme', 'sunward'],
       ['acme', 'sunward'],
       [],

@@ -112,6 +112,10 @@ describe.each(Object.keys(SERVICES))('a service with the habits of %s', (name) =
   it('is told apart by every difference, with its advice, and a recording reproduces it', async () => {
     const record = newFile();
     const args = ['--register', reference, '--ean', ean, '--yes'];
+    expect((await check(environment)).notAsked).toEqual([
+      expect.stringContaining('give --yes to ask without a terminal'),
+      expect.stringContaining('give --register and --ean'),
+    ]);
     const result = await check(environment, ...args, '--record', record);
     const expected = SERVICES[name]!;
     expect(differences(result).toSorted()).toEqual(

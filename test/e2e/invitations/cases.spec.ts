@@ -535,6 +535,11 @@ describe('the funnel', () => {
     const itemsOf = async (by: string) =>
       (await client.call<{ items: FunnelView[] }>('GET', `/funnel?by=${by}&${period}`)).body.items;
     expect(await itemsOf('day')).toEqual([{ key: '2001-02-03', ...counted }]);
+    const view = `SELECT json_build_array(invited, sent, opened, started, owner_done, online, expired, declined, median_to_online, p95_to_online)
+        AS counted FROM admin.funnel WHERE day = '2001-02-03'`;
+    expect(await service.database.query(view)).toEqual([
+      { counted: [9, 7, 8, 5, 4, 3, 1, 1, '00:00:20', '00:00:40'] },
+    ]);
     expect(await itemsOf('brand')).toEqual(['fun-a', 'fun-b'].map((key) => ({ key, ...counted })));
     expect((await itemsOf('campaign')).map(({ key, invited, online }) => [key, invited, online])).toEqual([
       [campaign, 4, 3],

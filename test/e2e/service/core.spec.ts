@@ -4,6 +4,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { FEATURES } from '../../../src/app.module.js';
 
 const FEATURE_PATHS =
@@ -75,6 +76,22 @@ describe('a process', () => {
     // Those of a feature that is missing never come.
     await waitFor('the tasks', () => listed().length >= tasks.length);
     expect(listed()).toEqual(tasks.toSorted());
+    await close();
+  });
+
+  it('with ROLE worker deletes and ends, now and then, what is over', async () => {
+    const { database, close } = await startTestApp({ ROLE: 'worker' });
+    await insertRow(database.pool, 'campaigns', { due_at: '2001-02-03' });
+    await insertRow(database.pool, 'campaigns', { status: 'paused', paused_at: '2001-02-03' });
+    await insertRow(database.pool, 'idempotency_keys', { created_at: '2001-02-03' });
+    await insertRow(database.pool, 'audit_log', { at: '2001-02-03' });
+    await database.query(`INSERT INTO code_guesses VALUES ('cleared', '2001-02-03')`);
+    await waitFor('all of it', async () => {
+      await database.query(`UPDATE tasks SET due_at = clock_timestamp() - interval '1 ms'`);
+      const left = `SELECT FROM campaigns WHERE status <> 'cancelled' UNION ALL SELECT FROM idempotency_keys UNION ALL SELECT FROM code_guesses
+        UNION ALL SELECT FROM audit_log WHERE at < '2002-02-03'`;
+      return (await database.query(left)).length === 0;
+    });
     await close();
   });
 });
