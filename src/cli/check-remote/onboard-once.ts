@@ -78,7 +78,6 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
   if (userCall !== null) await audit(app, 'remote_check.registered', user.id);
   const gridLocationId = user.gridLocations.find((location) => location.ean === ean)!.id;
 
-  calls.delete('start_session');
   const started = await faultOf(() =>
     app.get(StartSessionService).start({ gridLocationId, brand: null, metadata: {}, reuse: true }),
   );

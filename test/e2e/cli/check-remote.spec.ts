@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { checkRemoteCommand } from '../../../src/cli/check-remote/check-remote.command.js';
 import { STAND_INS } from '../../../src/platform/env/read-environment.js';
+import { RegistrationsService } from '../../../src/users/registration/registrations.service.js';
 import { describeWith } from '../../setup/describe-with.js';
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
@@ -244,6 +245,12 @@ describe('check-remote', () => {
       );
     const { users, sessions } = await service.sandbox!.control.ledger();
     expect({ users, sessions }).toEqual({ users: before.users, sessions: before.sessions });
+  });
+
+  it('takes no bug for a refusal', async () => {
+    jest.spyOn(RegistrationsService.prototype, 'register').mockRejectedValue(new Error('a bug'));
+    const result = check(service.environment, '--register', 'bug', '--ean', newValidEan(), '--yes');
+    await expect(result).rejects.toThrow('a bug');
   });
 
   it('says of what kind a response is that is no JSON', async () => {

@@ -273,7 +273,7 @@ describe('the OpenAPI document', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has examples with the shape of the responses of a running service', async () => {
+  it('has the responses of a running service as examples, but for what varies from run to run', async () => {
     const live = await recordExamples(service, callsOf(document));
     const found = Object.entries(live).flatMap(([operationId, { responses }]) =>
       differences(examples[operationId]?.responses ?? {}, responses, operationId),

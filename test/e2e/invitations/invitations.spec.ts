@@ -884,6 +884,8 @@ describe('a link that no longer works', () => {
         locale: 'en',
         metadata: { label: 'Barn' },
       });
+      const earlier = { grid_location_id: gridLocationId, created_at: '2001-02-03', revoked_at: 'now' };
+      await insertRow(service.database.pool, 'invitations', earlier);
       const asked = await renew(`${auto.url}${new URL(url).pathname}`);
       expect(asked.status).toBe(200);
       const [event] = await requestsOf(id);
@@ -1014,7 +1016,7 @@ describe('a link that cannot be sent', () => {
   });
 
   it('is not found by guessing, also at another replica', async () => {
-    const { id } = await invite();
+    const { id, url } = await invite();
     const { code } = await codeOf(id);
     expect((await enter(code, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     for (let guess = 0; guess < 10; guess++) expect((await enter('AAAAAAAA')).status).toBe(422);
@@ -1025,6 +1027,14 @@ describe('a link that cannot be sent', () => {
       expect((await fetch(`${replica.url}/i`, { method: 'POST', body, redirect: 'manual' })).status).toBe(
         429,
       );
+      // The replica itself has started no session.
+      const { startUrl } = await client.startNew();
+      const page = await textOf(await open(replica.url + new URL(url).pathname));
+      expect(page).toContain(new URL(startUrl!).host);
+      const opened = Array.from({ length: 90 }, () => fetch(`${replica.url}/i/${randomUUID()}`));
+      const statuses = (await Promise.all(opened)).map(({ status }) => status);
+      expect([...new Set(statuses)].sort()).toEqual([404, 429]);
+      expect(statuses.filter((status) => status === 404).length).toBeGreaterThanOrEqual(30);
     });
     await query(`UPDATE code_guesses SET clear_at = clear_at - interval '2 min'`);
     expect((await enter(code)).status).toBe(303);
@@ -1328,6 +1338,7 @@ describe('the step of a brand', () => {
     ['start', [], [], ['null todo']],
     ['finish', [], [{ state: 'lost' }, { state: 'awaiting_owner', brand: 'sunward' }], ['sunward started']],
     ['installation', [], [late], ['null waiting late']],
+    ['finish', [], [{ state: 'awaiting_owner' }, { state: 'awaiting_owner', brand: 'b' }], ['b started']],
     ['online', [], [{ state: 'expired' }, { state: 'online', brand: 'sunward' }], ['null online']],
   ])('waits for %s with the brands %j and the sessions %j', async (awaits, brands, sessions, steps) => {
     const { pool } = service.database;
