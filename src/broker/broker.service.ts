@@ -40,7 +40,7 @@ export class Broker extends BackgroundTasks {
       name: 'broker.publish',
       everyMs: CLAIM_INTERVAL_MS,
       due: sql.ANY_DUE,
-      run: (stop: AbortSignal) => this.publishUnderLease(stop),
+      run: (stop) => this.publishUnderLease(stop),
     }),
   ];
   private readonly published = this.metrics.counter({

@@ -22,7 +22,6 @@ import {
 } from './bulk-actions.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
-const SEARCH_EVERY_MS = 1_000;
 /** How many ids are begun at once. After a crash, the audit log is asked about these. */
 const AT_ONCE = 10;
 const WORK = {
@@ -58,10 +57,10 @@ export class BulkRunner extends BackgroundTasks {
   protected readonly tasks = [
     task({
       name: 'bulk_actions.run',
-      everyMs: SEARCH_EVERY_MS,
+      everyMs: 1_000,
       due: FIND_DUE,
       wakeUp: this.wakeUp,
-      run: (stop: AbortSignal) => this.startDue(stop),
+      run: (stop) => this.startDue(stop),
     }),
   ];
   private readonly work = new LeasedWork(this.database, BULK_LEASES, WORK, this.logger);

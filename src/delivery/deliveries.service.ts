@@ -20,8 +20,6 @@ const WORK = {
 };
 /** The waits after a failed search for due endpoints. */
 const SEARCH_BACKOFF = { firstMs: 20, mostMs: 5_000 };
-/** How often to ask whether an endpoint is due. A NOTIFY of new events does not wait for it. */
-const SEARCH_EVERY_MS = 1_000;
 
 type OpenOutlet = (endpointId: string) => Outlet;
 
@@ -31,11 +29,11 @@ export class Deliveries extends BackgroundTasks {
   protected readonly tasks = [
     task({
       name: 'events.deliver',
-      everyMs: SEARCH_EVERY_MS,
+      everyMs: 1_000,
       due: ANY_DUE,
       backoff: SEARCH_BACKOFF,
       wakeUp: this.events.notified,
-      run: (stop: AbortSignal) => this.startDue(stop),
+      run: (stop) => this.startDue(stop),
     }),
   ];
   private readonly work = new LeasedWork(this.database, ENDPOINT_LEASES, WORK, this.logger);

@@ -11,11 +11,6 @@ import { scheduleIn } from './reminders/reminder.rules.js';
 import { DUE_REMINDERS, RemindersStore } from './reminders/reminders.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
-const WISHES_EVERY_MS = 2_000;
-const PROGRESS_EVERY_MS = 1_000;
-const EXPIRE_EVERY_MS = 60_000;
-const FORGET_EVERY_MS = 3_600_000;
-const REMIND_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
 
 /**
@@ -27,35 +22,25 @@ export class InvitationUpkeep extends BackgroundTasks {
   protected readonly tasks = [
     task({
       name: 'invitations.fulfil_wishes',
-      everyMs: WISHES_EVERY_MS,
+      everyMs: 2_000,
       due: DUE_WISHES,
       run: () => this.fulfilWishes(),
     }),
-    task({
-      name: 'invitations.follow',
-      everyMs: PROGRESS_EVERY_MS,
-      due: ANY_CHANGED,
-      run: () => this.follow(),
-    }),
+    task({ name: 'invitations.follow', everyMs: 1_000, due: ANY_CHANGED, run: () => this.follow() }),
     task({
       name: 'invitations.forget_guesses',
-      everyMs: FORGET_EVERY_MS,
+      everyMs: 3_600_000,
       once: 'deployment',
       run: () => this.codes.forget(),
     }),
     // Moves `since` while nothing changes, so that no run reads the changes of days.
     task({ name: 'invitations.follow_slowly', everyMs: CHANGE_OVERLAP_MS, run: () => this.follow() }),
-    task({
-      name: 'invitations.expire',
-      everyMs: EXPIRE_EVERY_MS,
-      due: ANY_OVERDUE,
-      run: () => this.expire(),
-    }),
+    task({ name: 'invitations.expire', everyMs: 60_000, due: ANY_OVERDUE, run: () => this.expire() }),
     task({
       name: 'invitations.remind',
-      everyMs: REMIND_EVERY_MS,
+      everyMs: 60_000,
       due: DUE_REMINDERS,
-      run: (stop: AbortSignal) => this.remind(stop),
+      run: (stop) => this.remind(stop),
     }),
   ];
   /** By the clock of the database. */

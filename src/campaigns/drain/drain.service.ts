@@ -24,11 +24,6 @@ const WORK = {
   failure: 'a campaign is interrupted',
   idField: 'campaignId',
 };
-/** How often to ask whether a campaign is due. A NOTIFY does not wait for it. */
-const SEARCH_EVERY_MS = 1_000;
-const DECIDED_EVERY_MS = 5_000;
-const FORGOTTEN_EVERY_MS = 3_600_000;
-const DEAD_UPLOADS_EVERY_MS = 60_000;
 /**
  * The pause between two steps. It is short while rows get results, so that new registrations are ready before all others have been sent.
  */
@@ -48,26 +43,26 @@ export class CampaignDrain extends BackgroundTasks {
   protected readonly tasks = [
     task({
       name: 'campaigns.drain',
-      everyMs: SEARCH_EVERY_MS,
+      everyMs: 1_000,
       due: FIND_DUE,
       wakeUp: this.notified,
-      run: (stop: AbortSignal) => this.startDue(stop),
+      run: (stop) => this.startDue(stop),
     }),
     task({
       name: 'campaigns.settle_decided',
-      everyMs: DECIDED_EVERY_MS,
+      everyMs: 5_000,
       due: FIND_DECIDED,
       run: () => this.settleDecided(),
     }),
     task({
       name: 'campaigns.cancel_forgotten',
-      everyMs: FORGOTTEN_EVERY_MS,
+      everyMs: 3_600_000,
       once: 'deployment',
       run: () => this.cancelForgotten(),
     }),
     task({
       name: 'campaigns.delete_dead_uploads',
-      everyMs: DEAD_UPLOADS_EVERY_MS,
+      everyMs: 60_000,
       once: 'deployment',
       run: () => this.intake.deleteDead(),
     }),

@@ -10,7 +10,6 @@ import { task } from '../../platform/tasks/task.js';
 import * as sql from './retention.sql.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
-const PRUNE_EVERY_MS = 3_600_000;
 /** Rows per statement: few, so that locks are short and the deletes do not delay other statements. */
 const BATCH = 1_000;
 /** If PostgreSQL refuses to delete more rows of a kind than this, the fault is probably that of the table. */
@@ -41,7 +40,7 @@ export class Retention extends BackgroundTasks {
   protected readonly tasks = [
     task({
       name: 'retention.prune',
-      everyMs: PRUNE_EVERY_MS,
+      everyMs: 3_600_000,
       once: 'deployment',
       run: (stop) => this.pruneAndLog(stop),
     }),
