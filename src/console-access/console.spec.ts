@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { endServer, listen } from '../../test/setup/receivers/servers.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { Environment } from '../platform/env/environment.js';
 import { isFromOwnConsole, type ConsoleSession } from './console-session.rules.js';
@@ -210,19 +209,18 @@ it.each([
   [['openid', 'groups'], 'openid profile groups'],
 ])('a provider that lists the scopes %j is asked for %j', async (scopes_supported, scope) => {
   const server = createServer((_, response) => {
-    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const issuer = `http://127.0.0.1:${port}`;
     const metadata = { issuer, authorization_endpoint: `${issuer}/auth`, scopes_supported };
     response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const port = await listen(server);
   const provider = new IdentityProvider(
     Object.assign(new Environment(), {
-      CONSOLE_OIDC_ISSUER: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      CONSOLE_OIDC_ISSUER: `http://127.0.0.1:${port}`,
       CONSOLE_OIDC_CLIENT_ID: 'us',
     }),
   );
   const { url } = await provider.begin('http://here.example/');
   expect(url.searchParams.get('scope')).toBe(scope);
-  server.closeAllConnections();
-  server.close();
+  await endServer(server);
 });

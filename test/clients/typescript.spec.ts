@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -24,6 +22,7 @@ import { startTcpProxy } from '../faults/support/network/tcp-proxy.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { newValidEan } from '../setup/ean.js';
 import { startWebhookReceiver } from '../setup/receivers/webhook-receiver.js';
+import { endServer, listen } from '../setup/receivers/servers.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox/sandbox.js';
 import { startServiceProcess } from '../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
@@ -252,16 +251,15 @@ describe('the TypeScript client', () => {
 
     it('sends the request again if nothing comes for 45 seconds', async () => {
       let requests = 0;
-      const silent = createServer(() => requests++).listen(0, '127.0.0.1');
-      await once(silent, 'listening');
-      closing.push(() => silent.close().closeAllConnections());
+      const silent = createServer(() => requests++);
+      const port = await listen(silent);
+      closing.push(() => endServer(silent));
       jest.useFakeTimers({
         doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'],
       });
       closing.push(() => jest.useRealTimers());
       const errors: unknown[] = [];
       const stop = new AbortController();
-      const { port } = silent.address() as AddressInfo;
       const begun = begin(createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: ADMIN_KEY }), {
         onRetry: (error) => errors.push(error),
         signal: stop.signal,

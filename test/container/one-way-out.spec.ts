@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { expect, it, jest } from '@jest/globals';
@@ -11,6 +10,7 @@ import { closeAfterEach } from '../setup/close-after-each.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { createAuthority, findOpenssl } from '../setup/receivers/certificates.js';
 import { startOutboundProxy, withCredentials } from '../setup/receivers/outbound-proxy.js';
+import { endServer, listen } from '../setup/receivers/servers.js';
 import { startSandbox } from '../setup/sandbox/sandbox.js';
 import { startServiceProcess } from '../setup/processes/service-process.js';
 import { ADMIN_KEY, CREDENTIALS } from '../setup/test-environment.js';
@@ -47,9 +47,8 @@ async function startRemoteService(sandboxUrl: string) {
       incoming.pipe(passed);
     },
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => server.close().closeAllConnections());
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
+  closing.push(() => endServer(server));
   const environment = {
     ...CREDENTIALS,
     SCS_BASE_URL: `https://scs.test:${port}`,

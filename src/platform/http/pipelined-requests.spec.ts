@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect, it } from '@jest/globals';
+import { endServer, listen } from '../../../test/setup/receivers/servers.js';
 import { HTTP_LIMITS } from './http-limits.js';
 import { limitPipelining } from './pipelined-requests.js';
 
@@ -9,9 +9,7 @@ it('leaves a connection to Node if it does not find the one listener that feeds 
   const server = createServer((_request, response) => response.end('served'));
   server.prependListener('connection', (socket: Socket) => socket.on('data', () => {}));
   limitPipelining(server, HTTP_LIMITS);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('served');
-  server.closeAllConnections();
-  server.close();
+  await endServer(server);
 });

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DeliveryQueue } from '../../../src/delivery/queue.store.js';
 import { newestSequence } from '../../../src/events/sequence.sql.js';
@@ -25,6 +23,7 @@ import {
   type SinkRules,
   type WebhookSink,
 } from '../../setup/receivers/webhook-sink.js';
+import { endServer, listen } from '../../setup/receivers/servers.js';
 
 const HOUR_MS = 3_600_000;
 /** How many deliveries wait for an earlier one. */
@@ -390,14 +389,9 @@ async function startHeldReceiver() {
       else held.push(response);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(
-    () => server.closeAllConnections(),
-    () => void server.close(),
-  );
+  closing.push(() => endServer(server));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     bodies,
     release: () => {
       isReleased = true;

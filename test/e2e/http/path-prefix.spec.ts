@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConsoleFiles } from '../../../src/console-access/console-files.service.js';
+import { listen } from '../../setup/receivers/servers.js';
 import { useFolder } from '../../setup/folder.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { newEan } from '../../setup/ean.js';
@@ -41,8 +41,7 @@ async function startProxy(target: TestApp, strips: boolean): Promise<string> {
     incoming.pipe(passed);
   });
   proxies.push(proxy);
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listen(proxy)}`;
 }
 
 beforeAll(async () => {

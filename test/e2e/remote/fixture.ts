@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../setup/receivers/servers.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
@@ -42,9 +42,8 @@ export async function startRawServer(
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     requests,
     connections: () => connections,
     open: () => sockets.size,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { endServer, listen } from '../../setup/receivers/servers.js';
 import { CREDENTIALS } from '../../setup/test-environment.js';
 
 export interface ReceivedCall {
@@ -50,16 +50,12 @@ export async function startPassedService() {
     response.writeHead(401, { 'www-authenticate': 'Bearer', 'content-type': 'application/json' }).end('{}');
   };
   const server = createServer((request, response) => void serve(request, response).catch(() => {}));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(state, {
     environment: {
       ...CREDENTIALS,
-      SCS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      SCS_BASE_URL: `http://127.0.0.1:${await listen(server)}`,
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => endServer(server),
   });
 }
 

@@ -12,6 +12,7 @@ import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { PROXY_USER, startOutboundProxy, withCredentials } from '../../setup/receivers/outbound-proxy.js';
 import { startTraceCollector } from '../../setup/receivers/trace-collector.js';
+import { listen } from '../../setup/receivers/servers.js';
 import { CLIENT, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
@@ -56,12 +57,11 @@ async function rawProxy(respond: (socket: Socket, connect: string) => void) {
     sockets.add(socket.on('error', () => {}));
     socket.once('data', (bytes) => respond(socket, bytes.toString()));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   closing.push(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const { port } = server.address() as { port: number };
   return { url: `http://127.0.0.1:${port}`, name: `127.0.0.1:${port}`, sockets };
 }
 
@@ -265,9 +265,8 @@ describe('other outbound traffic through the proxy', () => {
   it('is made by TLS in the tunnel, whose certificate is checked', async () => {
     const { url: HTTPS_PROXY, tunnels } = await proxy();
     const server = createTlsServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const port = await listen(server);
     closing.push(() => server.close());
-    const { port } = server.address() as { port: number };
     const url = new URL(`https://collector.test:${port}/v1/traces`);
     const agent = proxiedAgent(url, { HTTPS_PROXY }, 'the collector');
     const failed = new Promise<Error>((resolve) => get(url, { agent }).on('error', resolve));

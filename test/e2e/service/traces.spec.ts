@@ -1,5 +1,4 @@
 import { createServer, request as send, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findSecrets } from '../../faults/support/input/secret-search.js';
@@ -11,6 +10,7 @@ import {
   type TraceCollector,
 } from '../../setup/receivers/trace-collector.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { endServer, listen } from '../../setup/receivers/servers.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
 import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
@@ -213,13 +213,9 @@ async function startRecordingProxy(target: string): Promise<RecordingProxy> {
     forwarded.on('error', () => outgoing.destroy());
     incoming.pipe(forwarded);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     requests,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => endServer(server),
   };
 }

@@ -4,7 +4,6 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { lookup, Resolver } from 'node:dns/promises';
 import { createServer, get, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -23,6 +22,7 @@ import { createTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
 import { startNameServer } from '../../setup/receivers/name-server.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { endServer, listen } from '../../setup/receivers/servers.js';
 import { startSandbox } from '../../setup/sandbox/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -91,12 +91,8 @@ async function testAtOnce(service: TestApp, client: TestClient) {
     most = Math.max(most, ++open);
     socket.on('close', () => (open -= 1));
   });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  closing.push(
-    () => receiver.closeAllConnections(),
-    () => void receiver.close(),
-  );
-  const { id } = await makeEndpoint(client, `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
+  const { id } = await makeEndpoint(client, `http://127.0.0.1:${await listen(receiver)}/`);
+  closing.push(() => endServer(receiver));
   let refused = 0;
   const tests = Array.from({ length: TESTS }, async () => {
     const { status } = await client.call('POST', `/webhook-endpoints/${id}/test`);

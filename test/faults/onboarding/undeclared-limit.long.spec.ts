@@ -1,11 +1,11 @@
 import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { LANES } from '../../../src/onboarding/poll/lanes.rules.js';
 import { RECORD_FAILURES, STAYS_LATE } from '../../../src/onboarding/poll/polls.sql.js';
 import { msFromNow } from '../../../src/platform/database/timestamps.js';
+import { endServer, listen } from '../../setup/receivers/servers.js';
 import { TestClient } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { startSandbox } from '../../setup/sandbox/sandbox.js';
@@ -59,12 +59,8 @@ async function startLimiter(target: string): Promise<string> {
     to.on('error', () => response.destroy());
     request.pipe(to);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  closing.push(() => endServer(server));
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 /** Lets apps start sessions and refresh one, and lets the sessions change. Returns the figures. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';
@@ -17,6 +17,7 @@ import {
   startOutboundProxy,
   withCredentials,
 } from '../../setup/receivers/outbound-proxy.js';
+import { listen } from '../../setup/receivers/servers.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 
 jest.setTimeout(600_000);
@@ -68,9 +69,8 @@ async function startRelay(target: number) {
       from.on('close', () => sockets.delete(from));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     state,
     close: () => {
       for (const socket of sockets) socket.destroy();

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +14,7 @@ import { createTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
 import { freePort } from '../../../src/local/free-port.js';
 import { findReverseProxy, PROXY_PROGRAMS, startReverseProxy } from '../../setup/receivers/reverse-proxy.js';
+import { endServer, listen } from '../../setup/receivers/servers.js';
 import { startSandbox } from '../../setup/sandbox/sandbox.js';
 import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
@@ -44,16 +44,9 @@ async function startUpstream(respond: (request: IncomingMessage, response: Serve
     if (incoming.url === '/health/ready') response.end();
     else respond(incoming, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(() => end(server));
-  return { server, port: (server.address() as AddressInfo).port };
+  closing.push(() => endServer(server));
+  return { server, port: await listen(server) };
 }
-
-const end = (server: Server): void => {
-  server.close();
-  server.closeAllConnections();
-};
 
 describe.each(programs)('the sample for %s', (name) => {
   /** Starts the program before two such servers. */
@@ -161,7 +154,7 @@ describe.each(programs)('the sample for %s', (name) => {
     const { url, upstreams } = await start((incoming, response) =>
       incoming.on('end', () => response.end()).resume(),
     );
-    end(upstreams[0].server);
+    await endServer(upstreams[0].server);
     const post = async () => (await fetch(url, { method: 'POST', body: 'a body' })).status;
     // Caddy looks once a second.
     await waitFor('ten requests to succeed', async () => {
@@ -227,15 +220,14 @@ describe('a rolling restart behind a reverse proxy', () => {
         restarts.push(instance);
       };
       void restart().finally(() => response.end());
-    }).listen(0, '127.0.0.1');
-    await once(manager, 'listening');
+    });
+    const port = await listen(manager);
     const folder = await mkdtemp(join(tmpdir(), 'pv-systemctl-'));
     await chmod(folder, 0o755);
     closing.push(
       () => rm(folder, { recursive: true }),
-      () => end(manager),
+      () => endServer(manager),
     );
-    const { port } = manager.address() as AddressInfo;
     const systemctl = `#!/bin/sh\nexec curl --fail --silent --show-error "http://127.0.0.1:${port}/$2"\n`;
     await writeFile(join(folder, 'systemctl'), systemctl, { mode: 0o755 });
 

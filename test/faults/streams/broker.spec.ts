@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
@@ -19,6 +18,7 @@ import { describeWith } from '../../setup/describe-with.js';
 import { createAuthority, findOpenssl } from '../../setup/receivers/certificates.js';
 import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
 import { readStream } from '../../setup/receivers/nats-stream.js';
+import { listen } from '../../setup/receivers/servers.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/processes/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -312,13 +312,12 @@ describe('a broker that accepts connections', () => {
       accepted += 1;
       open.add(socket.on('close', () => open.delete(socket)).on('error', () => {}));
       socket.resume().write(text);
-    }).listen(0, '127.0.0.1');
+    });
+    const url = `nats://127.0.0.1:${await listen(server)}`;
     closing.push(
       () => void server.close(),
       () => [...open].forEach((socket) => socket.destroy()),
     );
-    await once(server, 'listening');
-    const url = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await expect(openNats(url)).rejects.toThrow(BrokerError);
     expect(accepted).toBeGreaterThan(0);
     await waitFor('the connection to be closed', () => open.size === 0);

@@ -6,6 +6,7 @@ import { refusalOf, refusalOfHost } from '../../../src/webhooks/send/addresses.j
 import type { Resolve } from '../../../src/platform/http-client/names.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { startOutboundProxy } from '../../setup/receivers/outbound-proxy.js';
+import { endServer, listen } from '../../setup/receivers/servers.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { itAtLength, promise } from '../support/promise.js';
 
@@ -151,8 +152,7 @@ describe('R31: webhooks reach only where they may', () => {
     expect([reached, proxy.tunnels]).toEqual([0, []]);
 
     const receiver = createServer((_request, response) => response.end());
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    const place = `receiver.test:${(receiver.address() as AddressInfo).port}`;
+    const place = `receiver.test:${await listen(receiver)}`;
     expect(await sender.send(destination(`http://${place}/hook`), MESSAGE)).toMatchObject({
       kind: 'delivered',
     });
@@ -160,8 +160,7 @@ describe('R31: webhooks reach only where they may', () => {
     const without = guarded(() => Promise.resolve([LOOPBACK]));
     expect((await without.send(destination(`http://${place}/hook`), MESSAGE)).kind).toBe('failed');
     await sender.onApplicationShutdown();
-    receiver.closeAllConnections();
-    receiver.close();
+    await endServer(receiver);
     await proxy.close();
   });
 
@@ -182,8 +181,7 @@ describe('R31: webhooks reach only where they may', () => {
       const redirecting = createServer((_request, response) =>
         response.writeHead(status, { location: `http://127.0.0.1:${port}/` }).end(),
       );
-      await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
-      const { port: other } = redirecting.address() as AddressInfo;
+      const other = await listen(redirecting);
       const sender = new WebhookSender(environmentFor('postgres://none@127.0.0.1/none'));
       const outcome = await sender.send(destination(`http://127.0.0.1:${other}/`), MESSAGE);
       redirecting.close();

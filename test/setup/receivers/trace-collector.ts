@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { endServer, listen } from './servers.js';
 
 /** A span as OTLP/HTTP in JSON carries it. */
 export interface CollectedSpan {
@@ -50,17 +50,13 @@ export async function startTraceCollector(): Promise<TraceCollector> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const collector: TraceCollector = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     bodies: [],
     spans: [],
     resource: [],
     status: 200,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => endServer(server),
   };
   return collector;
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { endServer, listen } from './servers.js';
 
 export interface Received {
   readonly path: string;
@@ -34,15 +34,11 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       );
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const receiver: WebhookReceiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     received,
     answer: () => ({ status: 204 }),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => endServer(server),
   };
   return receiver;
 }

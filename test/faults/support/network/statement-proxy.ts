@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '../../../setup/receivers/servers.js';
 
 /**
  * - `silent`: the connection forwards nothing any more, from this statement on.
@@ -101,10 +102,8 @@ export async function startStatementProxy(target: string): Promise<StatementProx
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const url = new URL(target);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url.host = `127.0.0.1:${await listen(server)}`;
   return {
     url: url.href,
     forget: () => {
