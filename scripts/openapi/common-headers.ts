@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { HEADER, KEY } from '../../src/access/repeatable-request.js';
 import { header, TEXT } from '../../src/platform/openapi/response-headers.js';
-import { operationsOf } from './operations.js';
+import { operationsOf, type Operation } from './operations.js';
 
 export const WWW_AUTHENTICATE = { 'WWW-Authenticate': header('The scheme to use: `Bearer`', TEXT) };
 
@@ -22,6 +23,24 @@ const RATE_LIMITS = {
     example: '"default";q=3000;w=10',
   },
 };
+
+const IDEMPOTENCY_KEY = {
+  name: HEADER,
+  in: 'header' as const,
+  required: false,
+  description:
+    'Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response',
+  schema: { type: 'string', pattern: KEY.source },
+};
+
+/** Declares the `Idempotency-Key`, which `RepeatedRequests` takes with every POST of the API that changes something. */
+export function describeIdempotencyKey({ paths }: OpenAPIObject): void {
+  for (const { post } of Object.values(paths) as { post?: Operation }[]) {
+    if (post?.security === undefined || post['x-safe']) continue;
+    post.parameters = [...(post.parameters ?? []), IDEMPOTENCY_KEY];
+    post['x-problem-codes'] = [...(post['x-problem-codes'] ?? []), 'idempotency_key_reused'];
+  }
+}
 
 /** Declares each common header once, and references it from the responses that have it. */
 export function describeHeaders(document: OpenAPIObject): void {

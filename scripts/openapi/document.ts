@@ -3,7 +3,7 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { ProblemView } from '../../src/platform/openapi/api-problems.decorator.js';
 import { addExamples, describeIds, mergePaths, operationsOf, type RecordedExamples } from './operations.js';
 import { describeProblems, shareProblems } from './problem-responses.js';
-import { describeHeaders } from './common-headers.js';
+import { describeHeaders, describeIdempotencyKey } from './common-headers.js';
 
 const DESCRIPTION = `The API of PV Onboarding: register users with their grid locations at the Solar Curtailment Service, start PV
 onboarding sessions, and learn by events when their installations are online.
@@ -58,6 +58,7 @@ export function createDocument(
     extraModels: [ProblemView],
     operationIdFactory: (_controller, method) => method,
   });
+  describeIdempotencyKey(document);
   describeProblems(document);
   mergePaths(document);
   describeIds(document);

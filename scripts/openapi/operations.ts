@@ -14,14 +14,17 @@ export interface Operation {
   parameters?: {
     name: string;
     in: 'path' | 'query' | 'header' | 'cookie';
+    required?: boolean;
     description?: string;
-    schema?: { type?: string; format?: string };
+    schema?: { type?: string; format?: string; pattern?: string };
     example?: unknown;
   }[];
   requestBody?: Pick<Response, 'content'>;
   responses: Record<string, Response>;
   security?: object[];
   [PROBLEM_CODES]?: ProblemCode[];
+  /** A POST that changes nothing. */
+  'x-safe'?: boolean;
 }
 
 interface RecordedExample {

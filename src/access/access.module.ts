@@ -8,6 +8,7 @@ import { IdempotencyKeys } from './idempotency-keys.store.js';
 import { Operations } from './operations.js';
 import { OtherCredentials } from './other-credentials.js';
 import { RefusedRequests } from './refused-requests.service.js';
+import { RepeatedRequests } from './repeated-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 
 /** What the other rooms use. */
@@ -24,7 +25,7 @@ const SHARED = [
 @Global()
 @Module({
   controllers: [ApiKeysController, AuditLogController],
-  providers: [...SHARED, RequestHooks],
+  providers: [...SHARED, RequestHooks, RepeatedRequests],
   exports: SHARED,
 })
 export class AccessModule {}

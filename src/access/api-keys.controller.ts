@@ -1,6 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiTags } from '@nestjs/swagger';
-import type { Transaction } from '../platform/database/database.js';
 import { ApiPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { found } from '../platform/problem/problem.js';
@@ -9,12 +8,6 @@ import { ApiKeysQuery, ApiKeysStore } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
 import { CurrentKey, Operation } from './operation.decorator.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
-import {
-  Repeatable,
-  TakesIdempotencyKey,
-  unlessReused,
-  type RepeatableRequest,
-} from './repeatable-request.decorator.js';
 import { actorOf, type Principal } from './scopes.js';
 import { Query } from '../platform/http/query.decorator.js';
 
@@ -31,18 +24,14 @@ export class ApiKeysController {
   @Operation('admin', {
     command: false,
     summary: 'Create an API key for an app',
-    description:
-      'The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.',
+    description: 'The key is stored only as a hash, so the response is the only one that contains it.',
   })
-  @TakesIdempotencyKey()
   @ApiCreatedResponse({ description: 'The key. It is shown only once', type: CreatedApiKeyView })
   async createApiKey(
     @Body() { name, scopes }: NewApiKey,
     @CurrentKey() principal: Principal,
-    @Repeatable() request: RepeatableRequest | undefined,
   ): Promise<CreatedApiKeyView> {
-    const create = (tx: Transaction) => this.keys.create(tx, name, scopes, actorOf(principal));
-    return unlessReused(await this.idempotencyKeys.once(request, create));
+    return this.idempotencyKeys.once((tx) => this.keys.create(tx, name, scopes, actorOf(principal)));
   }
 
   @Get()

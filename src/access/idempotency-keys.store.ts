@@ -1,29 +1,93 @@
-import { hash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
-import { Database, type Transaction } from '../platform/database/database.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
+import { Database, prepared, type Sql, type Transaction } from '../platform/database/database.js';
+import { Leases, NEVER } from '../platform/database/lease.js';
+import { leasesOn } from '../platform/database/lease.sql.js';
+import { subjectsOf as subjectsOfPerson, type PersonalData } from '../platform/database/personal-data.js';
+import { msFromNow } from '../platform/database/timestamps.js';
+import { Problem } from '../platform/problem/problem.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
 import { requireActing } from './acting-caller.js';
-import { unlessReused, type RepeatableRequest } from './repeatable-request.decorator.js';
+import {
+  currentExecution,
+  executeAs,
+  hashOfBody,
+  subjectsOf,
+  type Execution,
+  type RepeatableRequest,
+  type StoredResponse,
+} from './repeatable-request.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 const DELETE_EVERY_MS = 10 * 60_000;
 /** How long a repetition counts, in SQL. docs/api.md promises it. */
 export const REPEATABLE_FOR = `interval '24 hours'`;
+/** How long a repetition waits after the process of the first request has died. */
+const LEASE_MS = 10_000;
+const CHECK_AGAIN_MS = 100;
 
 export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
   name: 'id',
   type: 'text',
 });
 
-/** Serialises requests with the same key until they commit. A row lock cannot, because the first request with a key has no row to lock. */
-const LOCK_KEY = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/idempotency-keys/' || $1, 0))`;
+/** A stored response would show an erased person again, and a caller may have made a key of a reference. */
+export const REPEATABLE_REQUESTS: PersonalData = {
+  table: 'idempotency_keys',
+  where: 't.subjects && $1::text[]',
+  order: 't.id',
+  parameter: subjectsOfPerson,
+  columns: '(SELECT c FROM (SELECT t.created_at) AS c)',
+  erase: async ({ prisma }, person) => {
+    const where = { subjects: { hasSome: subjectsOfPerson(person) } };
+    return (await prisma.idempotencyKey.deleteMany({ where })).count;
+  },
+};
 
-/** Makes creations idempotent: stores the response to a request with an `Idempotency-Key` in the transaction of the creation. */
+/** What a row encrypts. Only the hash of the request's body until its handler has a result or a response. */
+interface Outcome {
+  readonly request: string;
+  readonly result?: object;
+  readonly response?: StoredResponse;
+}
+
+interface FoundKey {
+  readonly ciphertext: Uint8Array;
+  /** `claimed`: by the statement. `leased`: by another request. `ended`: the request has an outcome. */
+  readonly is: 'claimed' | 'leased' | 'ended';
+}
+
+/** Claims the key $1 until $4 ms from now if it is new, or if its process died before the outcome. Returns no row if it is being inserted. */
+const CLAIM = prepared('access.claim_idempotency_key')`
+    WITH claimed AS (
+      INSERT INTO idempotency_keys AS k (id, response_ciphertext, lease_token, lease_until) VALUES ($1, $2, $3, ${msFromNow('$4')})
+      ON CONFLICT (id) DO UPDATE SET lease_token = excluded.lease_token, lease_until = excluded.lease_until
+       WHERE k.lease_until < clock_timestamp()
+      RETURNING response_ciphertext
+    )
+    SELECT response_ciphertext AS ciphertext, 'claimed' AS is FROM claimed
+    UNION ALL
+    SELECT response_ciphertext, CASE WHEN lease_until IS NULL THEN 'ended' ELSE 'leased' END FROM idempotency_keys
+     WHERE id = $1 AND NOT EXISTS (SELECT FROM claimed)`;
+
+/** Stores the outcome and ends the lease $2. Returns no row if another process has the lease. */
+const RECORD = prepared('access.record_idempotency_key')`
+    UPDATE idempotency_keys SET response_ciphertext = $3, subjects = $4, lease_token = NULL, lease_until = NULL
+     WHERE id = $1 AND lease_token = $2 RETURNING id`;
+
+const RELEASE = 'DELETE FROM idempotency_keys WHERE id = $1 AND lease_token = $2';
+
+/**
+ * Executes a request once for each `Idempotency-Key`. The first request claims the key by a lease; a repetition waits for its outcome. A
+ * request that fails leaves nothing. The outcome is the response, or what the handler stores in the transaction of its effect: then a crash
+ * between the two repeats nothing.
+ */
 @Injectable()
 export class IdempotencyKeys extends BackgroundTasks {
   protected readonly tasks = [
@@ -34,6 +98,13 @@ export class IdempotencyKeys extends BackgroundTasks {
       run: () => this.deleteExpired(),
     }),
   ];
+  private readonly leases = new Leases(
+    this.database,
+    leasesOn({ table: 'idempotency_keys', key: 'id', isDue: 'false' }),
+    { leaseMs: LEASE_MS },
+  );
+  /** The last request with each key in this process: the next one waits for it without asking the database. */
+  private readonly last = new Map<string, Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -42,43 +113,139 @@ export class IdempotencyKeys extends BackgroundTasks {
     super('expired Idempotency-Keys could not be deleted', STOP_WITHIN_MS);
   }
 
-  /** Runs `create` in a transaction. If the key was used before, returns the stored response, or `key_reused` if the body differs. */
-  async once<T extends object>(
-    request: RepeatableRequest | undefined,
-    create: (tx: Transaction) => Promise<T>,
-  ): Promise<T | 'key_reused'> {
-    return this.database.transaction(async (tx) => {
-      if (request === undefined) return create(tx);
-      const { id, body } = request;
-      await tx.query(LOCK_KEY, [id]);
-      const stored = await tx.prisma.idempotencyKey.findUnique({ where: { id } });
-      if (stored !== null) {
-        await requireActing(tx);
-        return this.open<T>(stored.responseCiphertext, request);
+  /** Claims the key, or finds what an earlier request has come to. Throws Problem idempotency_key_reused if that had another body. */
+  async begin(request: RepeatableRequest): Promise<Execution> {
+    const leave = await this.enter(request.id);
+    try {
+      const execution = await this.claim(request);
+      const { leaseToken } = execution;
+      if (leaseToken === undefined) {
+        await requireActing(this.database);
+        leave();
+      } else {
+        const ended = new Promise<void>((resolve) => (execution.end = resolve)).then(leave);
+        void this.leases.renewWhile({ id: request.id, leaseToken }, NEVER, () => ended);
       }
-      const response = await create(tx);
-      const text = JSON.stringify({ request: body, response });
-      const responseCiphertext = this.cipher.encrypt(text, STORED_RESPONSES.context(id));
-      await tx.prisma.idempotencyKey.create({ data: { id, responseCiphertext } });
-      return response;
+      return execution;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** Stores the response, unless the handler has stored its result. Logs an error: the outcome is known, so the caller gets it. */
+  async finish(execution: Execution, response: StoredResponse): Promise<void> {
+    if (execution.result === undefined)
+      await this.record(this.database, execution, { response }).catch((error: unknown) => {
+        this.logger.warn(`the response for an Idempotency-Key could not be stored: ${String(error)}`);
+      });
+    end(execution);
+  }
+
+  /** Lets the next request with the key be executed, unless this one has an outcome. */
+  async release(execution: Execution): Promise<void> {
+    const { request, leaseToken } = execution;
+    // Ignores an error, because the lease expires.
+    if (leaseToken !== undefined)
+      await this.database.query(RELEASE, [request.id, leaseToken]).catch(() => undefined);
+    end(execution);
+  }
+
+  /** Runs `create` in a transaction that also stores its result. Returns the result of an earlier request with the same key. */
+  async once<T extends object>(create: (tx: Transaction) => Promise<T>): Promise<T> {
+    const known = this.recall<T>();
+    if (known !== undefined) return known;
+    const execution = currentExecution();
+    const result = await this.database.transaction(async (tx) => {
+      const created = await create(tx);
+      if (execution === undefined || (await this.record(tx, execution, { result: created }))) return created;
+      throw new Problem('database_unavailable', 'Another request with the same Idempotency-Key has begun');
     });
+    if (execution !== undefined) execution.result = result;
+    return result;
   }
 
-  /** For creations by the remote service, which no transaction can hold. Throws Problem idempotency_key_reused. */
-  async refuseOtherBody(request: RepeatableRequest): Promise<void> {
-    // The body may have personal data, and only has to be recognised.
-    const body = hash('sha256', JSON.stringify(request.body ?? null), 'base64url');
-    const create = async (tx: Transaction) => {
-      await requireActing(tx);
-      return {};
-    };
-    unlessReused(await this.once({ ...request, body }, create));
+  /** Like `once`, for a request whose body was read only now. */
+  async onceWith<T extends object>(body: unknown, create: (tx: Transaction) => Promise<T>): Promise<T> {
+    const repeatable = currentExecution()?.request;
+    if (repeatable === undefined) return this.once(create);
+    const execution = await this.begin({ ...repeatable, body });
+    try {
+      return await executeAs(execution, () => this.once(create));
+    } finally {
+      await this.release(execution);
+    }
   }
 
-  private open<T>(ciphertext: Uint8Array, { id, body }: RepeatableRequest): T | 'key_reused' {
-    const text = this.cipher.decrypt(ciphertext, STORED_RESPONSES.context(id));
-    const { request, response } = JSON.parse(text) as { readonly request: unknown; readonly response: T };
-    return isDeepStrictEqual(request, JSON.parse(JSON.stringify(body))) ? response : 'key_reused';
+  /** Returns the result of an earlier request with the same key, if there is one. */
+  recall<T extends object>(): T | undefined {
+    return currentExecution()?.result as T | undefined;
+  }
+
+  /** Stores the result of an effect that no transaction can hold, such as a remote call. */
+  async remember(result: object): Promise<void> {
+    const execution = currentExecution();
+    if (execution === undefined || execution.result !== undefined) return;
+    execution.result = result;
+    await this.record(this.database, execution, { result });
+  }
+
+  /** Returns true the first time that it is called with an id within 24 hours. */
+  async isFirst(id: string): Promise<boolean> {
+    const text = `INSERT INTO idempotency_keys (id, response_ciphertext) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id`;
+    return (await this.database.query(text, [id, this.seal(id, { request: '' })])).length > 0;
+  }
+
+  private async claim(request: RepeatableRequest): Promise<Execution> {
+    const { id } = request;
+    const leaseToken = randomUUID();
+    const body = hashOfBody(request.body);
+    for (;;) {
+      const values = [id, this.seal(id, { request: body }), leaseToken, LEASE_MS];
+      const [found] = await this.database.query<FoundKey>(CLAIM, values, OUTCOME);
+      if (found !== undefined) {
+        const { request: stored, ...outcome } = this.open(id, found.ciphertext);
+        const execution: Execution = { request, ...(found.is === 'claimed' && { leaseToken }), ...outcome };
+        if (stored !== body) {
+          await this.release(execution);
+          throw new Problem(
+            'idempotency_key_reused',
+            'The Idempotency-Key was sent before with another body',
+          );
+        }
+        if (found.is !== 'leased') return execution;
+      }
+      await pause(CHECK_AGAIN_MS);
+    }
+  }
+
+  /** Waits for the request that entered before. Returns a function that lets the next one in. */
+  private async enter(id: string): Promise<() => void> {
+    const before = this.last.get(id);
+    let leave = (): void => {};
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    this.last.set(id, left);
+    void left.then(() => this.last.get(id) === left && this.last.delete(id));
+    await before;
+    return leave;
+  }
+
+  private async record(
+    sql: Sql,
+    { request, leaseToken }: Execution,
+    outcome: Omit<Outcome, 'request'>,
+  ): Promise<boolean> {
+    const sealed = this.seal(request.id, { request: hashOfBody(request.body), ...outcome });
+    const values = [request.id, leaseToken, sealed, subjectsOf(request, outcome)];
+    return (await sql.query(RECORD, values)).length > 0;
+  }
+
+  private seal(id: string, outcome: Outcome): Uint8Array {
+    return this.cipher.encrypt(JSON.stringify(outcome), STORED_RESPONSES.context(id));
+  }
+
+  private open(id: string, ciphertext: Uint8Array): Outcome {
+    return JSON.parse(this.cipher.decrypt(ciphertext, STORED_RESPONSES.context(id))) as Outcome;
   }
 
   private async deleteExpired(): Promise<void> {
@@ -86,4 +253,9 @@ export class IdempotencyKeys extends BackgroundTasks {
       `DELETE FROM idempotency_keys WHERE created_at < clock_timestamp() - ${REPEATABLE_FOR}`,
     );
   }
+}
+
+function end(execution: Execution): void {
+  execution.end?.();
+  execution.end = undefined;
 }

@@ -12,6 +12,8 @@ declare module 'fastify' {
     /** The caller needs one of these. */
     anyScope?: readonly Scope[];
     isBulk?: boolean;
+    /** A POST that changes nothing. */
+    isSafe?: boolean;
     notInBulk?: Readonly<Record<string, unknown>>;
     operationId?: string;
   }
@@ -43,6 +45,8 @@ export interface Documentation {
   readonly bulk?: true;
   /** Fields of the body, with the value that a bulk action must not give them: with it, the operation must not be repeated. */
   readonly notInBulk?: Readonly<Record<string, unknown>>;
+  /** A POST that changes nothing, and so takes no `Idempotency-Key`. */
+  readonly safe?: true;
   /** What it does that a person should confirm, as the end of a sentence, with parameters such as `{id}` and fields of the item. */
   readonly confirm?: string;
 }
@@ -51,7 +55,17 @@ export interface Documentation {
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    { command, columns, confirm, scopeOf, bulk, notInBulk, deprecated, ...documentation }: Documentation,
+    {
+      command,
+      columns,
+      confirm,
+      scopeOf,
+      bulk,
+      safe,
+      notInBulk,
+      deprecated,
+      ...documentation
+    }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile' | 'passesBody'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) => {
@@ -62,6 +76,7 @@ export const Operation =
         requiredScopes: [scopes].flat(),
         ...(anyScope && { anyScope }),
         ...(bulk && { isBulk: bulk }),
+        ...(safe && { isSafe: safe }),
         ...(notInBulk && { notInBulk }),
         operationId: String(operationId),
       }),
@@ -74,6 +89,7 @@ export const Operation =
         'x-columns': columns,
         'x-confirm': confirm,
         'x-bulk': bulk,
+        'x-safe': safe,
       })
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => ApiExtension(name, value)),

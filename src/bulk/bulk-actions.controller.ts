@@ -4,12 +4,6 @@ import type { FastifyReply } from 'fastify';
 import { IdempotencyKeys } from '../access/idempotency-keys.store.js';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { Operations } from '../access/operations.js';
-import {
-  Repeatable,
-  TakesIdempotencyKey,
-  unlessReused,
-  type RepeatableRequest,
-} from '../access/repeatable-request.decorator.js';
 import { requireAnyScope, requireScope, SCOPES, type Principal } from '../access/scopes.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
@@ -40,13 +34,11 @@ export class BulkActionsController {
       'acted on once, in the order given, also if the caller goes away or a process dies, and gets what a request of its own would get. ' +
       'What no longer exists or has changed so that the operation does not apply is skipped.',
   })
-  @TakesIdempotencyKey()
   @ApiAcceptedResponse({ type: BulkActionView, headers: LOCATION })
   @ApiProblems('invalid_request')
   async createBulkAction(
     @Body() input: NewBulkAction,
     @CurrentKey() key: Principal,
-    @Repeatable() request: RepeatableRequest | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BulkActionView> {
     const { bulk } = this.operations;
@@ -60,10 +52,9 @@ export class BulkActionsController {
           { field: `arguments.${name}`, message: `must not be ${String(value)}: a crash could repeat it` },
         ]);
     const ids = [...new Set(input.ids.map((id) => id.toLowerCase()))];
-    const created = await this.keys.once(request, async (tx) => ({
+    const { id } = await this.keys.once(async (tx) => ({
       id: await this.store.create(tx, { ...input, ids }, key),
     }));
-    const { id } = unlessReused(created);
     this.runner.wakeUp.signal();
     void reply.header('location', `/api/v1/bulk-actions/${id}`);
     return found(await this.store.find(id), `bulk action ${id}`);

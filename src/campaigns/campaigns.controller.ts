@@ -12,11 +12,6 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ActiveCallers } from '../access/active-callers.service.js';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
-import {
-  Repeatable,
-  TakesIdempotencyKey,
-  type RepeatableRequest,
-} from '../access/repeatable-request.decorator.js';
 import { actorOf, hasScope, requireScope, type Principal } from '../access/scopes.js';
 import { InvitationsService } from '../invitations/invitations.service.js';
 import { Environment } from '../platform/env/environment.js';
@@ -72,11 +67,9 @@ export class CampaignsController {
     'campaign_rounded',
     'replica_busy',
   )
-  @TakesIdempotencyKey()
   async createCampaign(
     @Query() query: NewCampaignQuery,
     @CurrentKey() key: Principal,
-    @Repeatable() request: RepeatableRequest | undefined,
     @Req() { headers, body }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CampaignView> {
@@ -103,7 +96,7 @@ export class CampaignsController {
     const id = await this.callers.during(key, (over) => {
       // The caller first reads why the upload has ended.
       over.addEventListener('abort', () => reply.raw.once('finish', () => body.destroy()));
-      return this.intake.receive(bytes, options, actorOf(key), request);
+      return this.intake.receive(bytes, options, actorOf(key));
     });
     void reply.status(202).header('location', `/api/v1/campaigns/${id}`);
     return this.readCampaign(id);

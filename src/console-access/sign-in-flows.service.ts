@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Cipher } from '../platform/crypto/cipher.js';
@@ -54,9 +54,8 @@ export class SignInFlows {
     const flow = cookie.read(request);
     cookie.delete(request, reply);
     if (flow === null) return null;
-    // A second use has another body, so it does not get the stored response.
-    const use = { id: hash('sha256', `console/flow/${flow.state}`, 'base64url'), body: randomUUID() };
-    return (await this.used.once(use, async () => ({}))) === 'key_reused' ? null : flow;
+    const use = hash('sha256', `console/flow/${flow.state}`, 'base64url');
+    return (await this.used.isFirst(use)) ? flow : null;
   }
 
   private cookieNamed(name: string): SealedCookie<StoredFlow> {

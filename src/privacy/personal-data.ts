@@ -1,4 +1,5 @@
 import { AUDIT_ENTRIES } from '../access/audit-log.store.js';
+import { REPEATABLE_REQUESTS } from '../access/idempotency-keys.store.js';
 import { BULK_ACTIONS } from '../bulk/bulk-actions.store.js';
 import { CAMPAIGN_ROWS } from '../campaigns/erase-rows.sql.js';
 import { WEBHOOK_RESPONSES } from '../delivery/erase-responses.sql.js';
@@ -23,6 +24,7 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   WEBHOOK_RESPONSES,
   AUDIT_ENTRIES,
   BULK_ACTIONS,
+  REPEATABLE_REQUESTS,
 ];
 
 /** Finds the ids of user $1. A session that retention deletes meanwhile is in one of its two tables. */

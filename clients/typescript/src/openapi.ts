@@ -96,7 +96,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key for an app
-         * @description The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.
+         * @description The key is stored only as a hash, so the response is the only one that contains it.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -3842,7 +3842,7 @@ export interface components {
             userId: string;
             /** Format: date-time */
             exportedAt: string;
-            /** @description The rows of each table, with all their columns but hashes and encrypted ones: `sessionStarts`, `onboardingSessions`, `prunedSessions`, `sessionPolls`, `sessionObservations`, `inverters`, `invitations`, `consents`, `campaignRows`, `registrations`, `users`, `gridLocations`, `stalls`, `domainEvents`, `webhookDeliveries`, `auditLog`, `bulkActions`. Further tables and columns may follow */
+            /** @description The rows of each table, with all their columns but hashes and encrypted ones: `sessionStarts`, `onboardingSessions`, `prunedSessions`, `sessionPolls`, `sessionObservations`, `inverters`, `invitations`, `consents`, `campaignRows`, `registrations`, `users`, `gridLocations`, `stalls`, `domainEvents`, `webhookDeliveries`, `auditLog`, `bulkActions`, `idempotencyKeys`. Further tables and columns may follow */
             data: {
                 [key: string]: Record<string, unknown>[];
             };
@@ -6824,8 +6824,12 @@ export interface components {
                 };
             };
         };
-        /** @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again. */
-        remote_rejected: {
+        /**
+         * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
+         *
+         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
+         */
+        "remote_rejected-or-idempotency_key_reused": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -6833,7 +6837,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "remote_rejected";
+                    code?: "remote_rejected" | "idempotency_key_reused";
                 };
             };
         };
@@ -6983,23 +6987,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "campaign_conflict";
-                };
-            };
-        };
-        /**
-         * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
-         *
-         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
-         */
-        "remote_rejected-or-idempotency_key_reused": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "remote_rejected" | "idempotency_key_reused";
                 };
             };
         };
@@ -7177,7 +7164,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7491,7 +7478,10 @@ export interface operations {
     registerUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7568,7 +7558,7 @@ export interface operations {
             };
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["remote_rejected"];
+            422: components["responses"]["remote_rejected-or-idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -7749,7 +7739,10 @@ export interface operations {
     retryRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7792,6 +7785,7 @@ export interface operations {
             };
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -7801,7 +7795,10 @@ export interface operations {
     discardRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7832,6 +7829,7 @@ export interface operations {
             409: components["responses"]["registration_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -7841,7 +7839,10 @@ export interface operations {
     resolveRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7872,6 +7873,7 @@ export interface operations {
             409: components["responses"]["registration_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -7983,7 +7985,10 @@ export interface operations {
     refreshSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 sessionId: string;
             };
@@ -8011,6 +8016,7 @@ export interface operations {
             409: components["responses"]["session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -8304,7 +8310,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8452,7 +8458,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8494,7 +8500,10 @@ export interface operations {
     testWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8521,6 +8530,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -8613,7 +8623,10 @@ export interface operations {
     redeliverWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8640,6 +8653,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -8649,7 +8663,10 @@ export interface operations {
     redeliverToWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8680,6 +8697,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -8735,7 +8753,10 @@ export interface operations {
     createInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8779,6 +8800,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -8896,7 +8918,10 @@ export interface operations {
     readInvitationLink: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8922,6 +8947,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -8964,7 +8990,10 @@ export interface operations {
     createInvitationCode: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8991,6 +9020,7 @@ export interface operations {
             409: components["responses"]["invitation_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9000,7 +9030,10 @@ export interface operations {
     remindOwner: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9039,6 +9072,7 @@ export interface operations {
             };
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9048,7 +9082,10 @@ export interface operations {
     recordInvitationMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9078,6 +9115,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9087,7 +9125,10 @@ export interface operations {
     withdrawConsent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9126,6 +9167,7 @@ export interface operations {
             };
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9383,7 +9425,7 @@ export interface operations {
                 columns?: string;
             };
             header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9572,7 +9614,10 @@ export interface operations {
     pauseCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9611,6 +9656,7 @@ export interface operations {
             };
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9620,7 +9666,10 @@ export interface operations {
     resumeCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9647,6 +9696,7 @@ export interface operations {
             409: components["responses"]["campaign_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9656,7 +9706,10 @@ export interface operations {
     cancelCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9683,6 +9736,7 @@ export interface operations {
             409: components["responses"]["campaign_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9693,7 +9747,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9767,7 +9821,10 @@ export interface operations {
     decideRegistrations: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9794,6 +9851,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9866,7 +9924,10 @@ export interface operations {
     probeCredentials: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9890,6 +9951,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9977,7 +10039,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
                 "Idempotency-Key"?: string;
             };
             path: {

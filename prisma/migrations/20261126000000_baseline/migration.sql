@@ -1028,13 +1028,20 @@ COMMENT ON COLUMN webhook_subjects.due_at IS 'When the first pending delivery ca
 CREATE TABLE idempotency_keys (
   id text PRIMARY KEY,
   response_ciphertext bytea NOT NULL,
+  subjects text[] DEFAULT ARRAY[]::text[],
+  lease_token uuid,
+  lease_until timestamptz(3),
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT idempotency_keys_id_is_sha256 CHECK (id ~ '^[A-Za-z0-9_-]{43}$')
+  CONSTRAINT idempotency_keys_id_is_sha256 CHECK (id ~ '^[A-Za-z0-9_-]{43}$'),
+  CONSTRAINT idempotency_keys_lease CHECK ((lease_token IS NULL) = (lease_until IS NULL))
 );
-COMMENT ON TABLE idempotency_keys IS 'Responses to requests with an Idempotency-Key, returned again if the request is repeated, and sign-ins of the console that are used. Each is inserted together with what the request created, and deleted after 24 hours.';
+COMMENT ON TABLE idempotency_keys IS 'Requests with an Idempotency-Key that are executed or have succeeded, and sign-ins of the console that are used. Deleted after 24 hours.';
 COMMENT ON COLUMN idempotency_keys.id IS 'SHA-256 of API key id, method, route and Idempotency-Key together, as base64url.';
-COMMENT ON COLUMN idempotency_keys.response_ciphertext IS 'The bodies of the request and of its response, as JSON {"request", "response"}, encrypted and bound to this row.';
-COMMENT ON COLUMN idempotency_keys.created_at IS 'When the request was executed.';
+COMMENT ON COLUMN idempotency_keys.response_ciphertext IS 'The hash of the body of the request; then also its response, or the result from which its handler makes the response. JSON {"request", "response" or "result"}, encrypted and bound to this row.';
+COMMENT ON COLUMN idempotency_keys.subjects IS 'The ids in the path and the response. An erasure of a person deletes the rows that have an id of the person.';
+COMMENT ON COLUMN idempotency_keys.lease_token IS 'Random id of the execution; its outcome is stored only under the same token. Null once it has one.';
+COMMENT ON COLUMN idempotency_keys.lease_until IS 'Until when the lease of the execution is valid; its process renews it. After that, a repetition of the request is executed.';
+COMMENT ON COLUMN idempotency_keys.created_at IS 'When the request was executed first.';
 
 CREATE TABLE deployment (
   is_only boolean DEFAULT true PRIMARY KEY,

@@ -1,6 +1,5 @@
 import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import type { RepeatableRequest } from '../../access/repeatable-request.decorator.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Places } from '../../platform/http/places.js';
 import { Problem } from '../../platform/problem/problem.js';
@@ -29,18 +28,17 @@ export class Intake {
   ) {}
 
   /**
-   * Returns the id of the new campaign, or of the first one if `request` repeats it. Throws Problem if the file is unusable, or if the
+   * Returns the id of the new campaign, or of the first one if the request repeats its upload. Throws Problem if the file is unusable, or if the
    * replica or `actor` has too many uploads.
    */
   async receive(
     bytes: AsyncGenerator<Buffer, void>,
     options: CampaignOptions,
     actor: string,
-    request?: RepeatableRequest,
   ): Promise<string> {
     const leave = this.places.take(actor);
     try {
-      return await this.storeFile(bytes, options, actor, request);
+      return await this.storeFile(bytes, options, actor);
     } finally {
       leave();
       await bytes.return(undefined);
@@ -51,7 +49,6 @@ export class Intake {
     bytes: AsyncGenerator<Buffer, void>,
     options: CampaignOptions,
     actor: string,
-    request?: RepeatableRequest,
   ): Promise<string> {
     const { EAN_CHECK_DIGIT: rule } = this.environment;
     const digest = createHash('sha256');
@@ -81,7 +78,7 @@ export class Intake {
         rows: count,
         roundedLines: roundedLines(looks, rule),
         actor,
-        request: request && { id: request.id, body: { ...options, sha256: digest.digest('hex') } },
+        recognisedBy: { ...options, sha256: digest.digest('hex') },
       });
       if (first !== id) await this.delete(id);
       return first;

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
-import { unlessReused, type RepeatableRequest } from '../../access/repeatable-request.decorator.js';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
@@ -44,7 +43,8 @@ interface ReceivedFile extends CampaignOptions {
   /** The lines whose EANs are rounded although their check digits fit. */
   readonly roundedLines: readonly number[];
   readonly actor: string;
-  readonly request: RepeatableRequest | undefined;
+  /** What two uploads of the same file with the same options have in common. */
+  readonly recognisedBy: object;
 }
 
 @Injectable()
@@ -65,22 +65,22 @@ export class IntakeStore {
 
   /**
    * Checks all rows together and turns the upload into a campaign in one transaction, so that nobody sees unchecked rows. Returns the id of
-   * the campaign: that of the first upload if `request` repeats it.
+   * the campaign: that of the first upload if the request repeats it.
    */
-  async finish(id: string, { request, ...file }: ReceivedFile): Promise<string> {
+  async finish(id: string, file: ReceivedFile): Promise<string> {
     // Ignores a failure, for example because another process has locked the table: without statistics, the checks only take longer.
     if (file.rows > ROWS_TO_ANALYZE) await this.database.query(checks.ANALYZE_ROWS).catch(() => {});
-    const finished = await this.idempotencyKeys.once(request, async (tx) => {
+    const finished = await this.idempotencyKeys.onceWith(file.recognisedBy, async (tx) => {
       await this.checkRows(tx, id, file);
       return { id };
     });
-    return unlessReused(finished).id;
+    return finished.id;
   }
 
   private async checkRows(
     tx: Transaction,
     id: string,
-    { isDryRun, invites, adopts, format, nameOf, rows, roundedLines, actor }: Omit<ReceivedFile, 'request'>,
+    { isDryRun, invites, adopts, format, nameOf, rows, roundedLines, actor }: ReceivedFile,
   ): Promise<void> {
     const eanColumn = adopts ? 'user.gridLocations' : nameOf('ean');
     if (roundedLines.length > 0)

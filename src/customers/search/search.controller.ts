@@ -16,6 +16,7 @@ export class SearchController {
   @Operation([], {
     scopeOf: SCOPE_OF_HIT,
     command: 'search',
+    safe: true,
     summary: 'Search everything by what a person has typed or pasted',
     description:
       `At most ${MOST_HITS} hits of each kind that the key may read: references that begin with the text, in any case (that of a discarded registration whole); an EAN or an id, also of an inverter, with ` +

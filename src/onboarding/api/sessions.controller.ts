@@ -3,11 +3,6 @@ import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swa
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey, Operation } from '../../access/operation.decorator.js';
 import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
-import {
-  Repeatable,
-  TakesIdempotencyKey,
-  type RepeatableRequest,
-} from '../../access/repeatable-request.decorator.js';
 import { hasScope, type Principal } from '../../access/scopes.js';
 import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
@@ -45,7 +40,6 @@ export class SessionsController {
     description:
       'Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand; send an `Idempotency-Key` with it, so that a repetition gets the session that the first request has started.',
   })
-  @TakesIdempotencyKey()
   @ApiBody({ type: NewSession, required: false })
   @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
   @ApiOkResponse({ description: 'The session that is open or online', type: SessionView, headers: LOCATION })
@@ -54,12 +48,15 @@ export class SessionsController {
     @Param('gridLocationId', ParseUuid) gridLocationId: string,
     @Body() { brand, metadata = {}, reuse = true }: NewSession,
     @CurrentKey() key: Principal,
-    @Repeatable() request: RepeatableRequest | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionView> {
-    if (request) await this.requests.refuseOtherBody(request);
-    const wanted = { gridLocationId, brand: brand ?? null, metadata, reuse, request: request?.id };
-    const { session, reused } = await this.starts.start(wanted);
+    const wanted = { gridLocationId, brand: brand ?? null, metadata, reuse };
+    // A repetition gets the session as it is now: the startUrl of the first response may have expired.
+    const repeated = this.requests.recall<{ readonly id: string; readonly reused: boolean }>();
+    const { session, reused } = repeated
+      ? { ...repeated, session: await this.refreshes.getSession(repeated.id) }
+      : await this.starts.start(wanted);
+    await this.requests.remember({ id: session.id, reused });
     void reply.status(reused ? 200 : 201).header('location', `/api/v1/onboarding/pv/${session.id}`);
     return this.view(session, key);
   }

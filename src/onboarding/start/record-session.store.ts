@@ -17,8 +17,6 @@ export interface WantedSession {
    * unless all inverters of the online session are missing.
    */
   readonly reuse: boolean | 'connected';
-  /** What the request was sent with, if it can be repeated: the session that it has started is returned. */
-  readonly request?: string | undefined;
 }
 
 export interface LeasedStart {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { actingKey, requireActing } from '../../access/acting-caller.js';
+import { currentExecution } from '../../access/repeatable-request.js';
 import { appendEvents } from '../../events/outbox.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
@@ -178,11 +179,12 @@ export class StartsStore {
   }
 }
 
-const placeOf = ({ gridLocationId, brand, reuse, request }: WantedSession) => [
+/** Has the id of the request, too: if its process dies after the session was started, a repetition finds that session. */
+const placeOf = ({ gridLocationId, brand, reuse }: WantedSession) => [
   gridLocationId,
   brand,
   String(reuse),
-  request,
+  currentExecution()?.request.id,
 ];
 
 function hindranceOf({ sessionId, error, ...failed }: FoundHindrance): Hindrance | null {

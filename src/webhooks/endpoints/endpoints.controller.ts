@@ -1,11 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey, Operation } from '../../access/operation.decorator.js';
-import {
-  Repeatable,
-  TakesIdempotencyKey,
-  type RepeatableRequest,
-} from '../../access/repeatable-request.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage, type Page } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
@@ -42,14 +37,12 @@ export class WebhookEndpointsController {
     description: 'The endpoint with its secret, which is shown only once',
     type: CreatedWebhookEndpointView,
   })
-  @TakesIdempotencyKey()
   @ApiProblems('webhook_endpoint_limit')
   createWebhookEndpoint(
     @Body() input: NewWebhookEndpoint,
     @CurrentKey() key: Principal,
-    @Repeatable() request: RepeatableRequest | undefined,
   ): Promise<CreatedWebhookEndpointView> {
-    return this.endpoints.create(input, actorOf(key), request);
+    return this.endpoints.create(input, actorOf(key));
   }
 
   @Get()
@@ -121,14 +114,12 @@ export class WebhookEndpointsController {
   })
   @ApiBody({ type: SecretRotation, required: false })
   @ApiOkResponse({ type: RotatedSecretView })
-  @TakesIdempotencyKey()
   rotateWebhookSecret(
     @Param('id', ParseUuid) id: string,
     @Body() rotation: SecretRotation,
     @CurrentKey() key: Principal,
-    @Repeatable() request: RepeatableRequest | undefined,
   ): Promise<RotatedSecretView> {
-    return this.endpoints.rotateSecret(id, rotation, actorOf(key), request);
+    return this.endpoints.rotateSecret(id, rotation, actorOf(key));
   }
 
   @Post(':id/test')

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { recordDone } from '../../access/audit-log.store.js';
 import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
-import { unlessReused, type RepeatableRequest } from '../../access/repeatable-request.decorator.js';
-import { Database, type Transaction } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { type FieldError, found, Problem } from '../../platform/problem/problem.js';
@@ -40,28 +39,23 @@ export class WebhookEndpoints {
     private readonly environment: Environment,
   ) {}
 
-  async create(input: NewWebhookEndpoint, actor: string, request: RepeatableRequest | undefined) {
+  async create(input: NewWebhookEndpoint, actor: string) {
     this.check(input.url);
     const { secret = newWebhookSecret(), ...settings } = normal(input);
     // Assigns sequences to past events, so that they are not delivered. Runs before the transaction, because sequencing commits in steps.
     await sequenceEvents(this.database);
-    const response = await this.idempotencyKeys.once(request, async (tx) => {
+    return this.idempotencyKeys.once(async (tx) => {
       const endpoint = await this.store.create(tx, settings, secret, actor);
       if (endpoint === null)
         throw new Problem('webhook_endpoint_limit', `There are ${MAX_ENDPOINTS} endpoints already`);
       return { ...endpoint, secret };
     });
-    return unlessReused(response);
   }
 
-  async rotateSecret(
-    id: string,
-    rotation: SecretRotation,
-    actor: string,
-    request: RepeatableRequest | undefined,
-  ) {
-    const rotate = async (tx: Transaction) => existing(id, await this.store.rotate(tx, id, rotation, actor));
-    return unlessReused(await this.idempotencyKeys.once(request, rotate));
+  rotateSecret(id: string, rotation: SecretRotation, actor: string) {
+    return this.idempotencyKeys.once(async (tx) =>
+      existing(id, await this.store.rotate(tx, id, rotation, actor)),
+    );
   }
 
   async change(id: string, change: WebhookEndpointChange, actor: string) {

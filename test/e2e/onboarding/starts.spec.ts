@@ -107,6 +107,8 @@ describe('starting a session', () => {
         'idempotency-key': key,
       });
     const further = { ...BRAND, reuse: false };
+    /** Leaves of a request what is left when its process dies before the response. */
+    const forget = () => database.query('DELETE FROM idempotency_keys');
 
     it('and without reuse, starts another session once', async () => {
       const { gridLocationId, id } = await startOnline();
@@ -114,7 +116,7 @@ describe('starting a session', () => {
       const repeated = await startWith(gridLocationId, 'a', further);
       const other = await startWith(gridLocationId, 'b', further);
       const last = await startWith(gridLocationId, 'a', further);
-      expect([first, repeated, other, last].map(({ status }) => status)).toEqual([201, 200, 201, 200]);
+      expect([first, repeated, other, last].map(({ status }) => status)).toEqual([201, 201, 201, 201]);
       expect([repeated.body.id, last.body.id]).toEqual([first.body.id, first.body.id]);
       expect(new Set([id, first.body.id, other.body.id]).size).toBe(3);
       expect(await startsOf(gridLocationId)).toHaveLength(3);
@@ -134,7 +136,7 @@ describe('starting a session', () => {
       const started = [];
       for (const key of ['d', 'other', 'd', 'd'])
         started.push(await startWith(gridLocationId, key, { reuse: false }));
-      expect(started.map(({ status }) => status)).toEqual([422, 201, 201, 200]);
+      expect(started.map(({ status }) => status)).toEqual([422, 201, 201, 201]);
       const [, other, first, repeated] = started.map(({ body }) => body.id);
       expect([repeated === first, other === first]).toEqual([true, false]);
     });
@@ -143,6 +145,7 @@ describe('starting a session', () => {
       const gridLocationId = await client.locate();
       const start = () => startWith(gridLocationId, 'f', { reuse: false });
       const { body: first } = await start();
+      await forget();
       await database.query(
         `UPDATE session_starts SET created_at = created_at - interval '24 hours' WHERE session_id = $1`,
         [first.id],
@@ -156,12 +159,38 @@ describe('starting a session', () => {
       expect(await findRequests()).toHaveLength(2);
       await client.call('DELETE', `/users/${first.userId}`);
       expect(await findRequests()).toEqual([]);
+      expect(await database.query('SELECT FROM idempotency_keys WHERE subjects && $1', [[first.id]])).toEqual(
+        [],
+      );
+    });
+
+    it('returns the session that it has started before its process died', async () => {
+      const gridLocationId = await client.locate();
+      const start = () => startWith(gridLocationId, 'g', { reuse: false });
+      const first = await start();
+      await forget();
+      const repeated = [await start(), await start()];
+      expect(repeated.map(({ status, body }) => [status, body.id])).toEqual([
+        [200, first.body.id],
+        [200, first.body.id],
+      ]);
+    });
+
+    it('shows the session as it is now, and its startUrl only while the flow is open', async () => {
+      const gridLocationId = await client.locate();
+      const start = () => startWith(gridLocationId, 'h', BRAND);
+      const first = await start();
+      expect((await start()).text).toBe(first.text);
+      await sandbox.online(first.body.id);
+      await client.untilState(first.body.id, 'online');
+      const { status, body } = await start();
+      expect([status, body.id, body.state, body.startUrl]).toEqual([201, first.body.id, 'online', null]);
     });
 
     it('refuses the key with another body, and takes it without one', async () => {
       const gridLocationId = await client.locate();
       expect((await startWith(gridLocationId, 'e')).status).toBe(201);
-      expect((await startWith(gridLocationId, 'e')).status).toBe(200);
+      expect((await startWith(gridLocationId, 'e')).status).toBe(201);
       const { status, body } = await startWith(gridLocationId, 'e', further);
       expect([status, body.code]).toEqual([422, 'idempotency_key_reused']);
     });

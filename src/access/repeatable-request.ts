@@ -1,0 +1,72 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { invalidRequest, isPlainObject } from '../platform/http/validation.js';
+import { actorOf } from './scopes.js';
+
+export const HEADER = 'Idempotency-Key';
+/** Visible ASCII. draft-ietf-httpapi-idempotency-key-header requires quotes; we do not. If quotes are sent, they are part of the key. */
+export const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export interface RepeatableRequest {
+  /** The hash of the caller, the method, the path and the `Idempotency-Key` together. */
+  readonly id: string;
+  /** The ids in the path. */
+  readonly params: unknown;
+  readonly body: unknown;
+}
+
+/** What is stored of a response. `location`: without the path of `PUBLIC_URL`. */
+export interface StoredResponse {
+  readonly status: number;
+  readonly location?: string;
+  readonly body: unknown;
+}
+
+/** The one execution of a repeatable request, or one after it. */
+export interface Execution {
+  readonly request: RepeatableRequest;
+  /** Undefined if the request was executed before, or if nothing is claimed because the body is still to be read. */
+  readonly leaseToken?: string;
+  /** What the handler has stored instead of the response: from it, each execution makes its own. */
+  result?: object;
+  /** The stored response, in the place of an execution. */
+  readonly response?: StoredResponse;
+  /** Ends the lease. Undefined once it has ended. */
+  end?: (() => void) | undefined;
+}
+
+const executing = new AsyncLocalStorage<Execution>();
+
+/** Runs `work`, and everything that it starts, as the handler of a repeatable request. */
+export const executeAs = <T>(execution: Execution, work: () => T): T => executing.run(execution, work);
+
+/** Returns the execution of which the caller is a part; undefined if the request has no `Idempotency-Key`. */
+export const currentExecution = (): Execution | undefined => executing.getStore();
+
+/** Returns undefined if the request has no `Idempotency-Key`. Throws Problem invalid_request if the key is malformed. */
+export function repeatableRequest(request: FastifyRequest): RepeatableRequest | undefined {
+  const { headers, principal, method, routeOptions, params, body } = request;
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !KEY.test(key))
+    throw invalidRequest([{ field: HEADER, message: 'must be 1 to 255 visible ASCII characters' }]);
+  const identity = JSON.stringify([actorOf(principal!), method, routeOptions.url, params, key]);
+  return { id: hash('sha256', identity, 'base64url'), params, body };
+}
+
+/** Returns a hash of the body that does not depend on the order of its fields. The body may have personal data, and only has to be recognised. */
+export const hashOfBody = (body: unknown): string =>
+  hash('sha256', JSON.stringify(body ?? null, sorted), 'base64url');
+
+const sorted = (_name: string, value: unknown): unknown =>
+  isPlainObject(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
+
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
+
+/** Returns the ids in the path and the outcome of a request: whoever they belong to may be erased. */
+export const subjectsOf = ({ params }: RepeatableRequest, outcome: object): string[] => [
+  ...new Set(JSON.stringify([params, outcome]).toLowerCase().match(UUID)),
+];

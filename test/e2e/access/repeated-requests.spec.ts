@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
+import { changesOf } from '../../setup/changes.js';
+import { TestClient } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
+import { useTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startReplica } from '../replica.js';
+
+// A process with the role `api` changes nothing by itself.
+const service = useTestApp({ ROLE: 'api' });
+const client = TestClient.of(service);
+let other: TestApp;
+
+beforeAll(async () => {
+  other = await startReplica(service, { ROLE: 'api' });
+});
+afterAll(() => other.close());
+
+const send = (at: TestClient, path: string, body: unknown, key: string) =>
+  at.call('POST', path, body, {
+    'idempotency-key': key,
+    ...(typeof body === 'string' && { 'content-type': 'text/csv' }),
+  });
+
+const document = JSON.parse(
+  await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+) as Readonly<{ paths: Record<string, { post?: { parameters?: { name: string }[]; 'x-safe'?: boolean } }> }>;
+const posts = Object.entries(document.paths).filter(
+  ([path, { post }]) => post && path.startsWith('/api/v1/'),
+);
+
+it('every POST takes an Idempotency-Key, and says so, unless it changes nothing', () => {
+  const taking = posts.filter(([, { post }]) =>
+    post!.parameters?.some(({ name }) => name === 'Idempotency-Key'),
+  );
+  const safe = posts.filter(([, { post }]) => post!['x-safe']).map(([path]) => path);
+  expect(safe).toEqual(['/api/v1/search']);
+  expect(taking).toHaveLength(posts.length - safe.length);
+});
+
+/** Returns what has been done: who did what, what was told, and what the remote service has. */
+async function effects() {
+  const [counts] = await service.database.query<object>(
+    `SELECT (SELECT count(*) FROM audit_log) AS audited, (SELECT count(*) FROM domain_events) AS told,
+            (SELECT count(*) FROM campaigns) AS campaigns, (SELECT count(*) FROM session_observations) AS read`,
+  );
+  return { ...counts, users: (await service.sandbox!.control.users()).length };
+}
+
+it('a POST that is repeated with its key, also at once and at another replica, is done once and has one response', async () => {
+  const changes = (await changesOf(service)).filter(({ operation }) => operation.startsWith('POST '));
+  const paths = changes.map(({ operation }) => operation.replace('POST ', '/api/v1'));
+  expect(paths.sort()).toEqual(posts.map(([path]) => path).sort());
+  const wrong = [];
+  for (const { operation, path, body } of changes.filter(({ path }) => path !== '/search')) {
+    const key = randomUUID();
+    const first = await Promise.all([
+      send(client, path, body, key),
+      send(TestClient.of(other), path, body, key),
+    ]);
+    const id = first[0].body['id'] as string;
+    // Its ids are acted on after the response, which shows the progress.
+    const isJob = path === '/bulk-actions';
+    if (isJob)
+      await waitFor('the job to end', async () => {
+        const { body: job } = await client.call('GET', `${path}/${id}`);
+        return job['finishedAt'] !== null;
+      });
+    const done = await effects();
+    const later = [await send(TestClient.of(other), path, body, key), await send(client, path, body, key)];
+    const answers = [...first, ...later].map(({ status, text, headers, body: answer }) =>
+      [status, isJob ? String(answer['id']) : text, headers.get('location')].join(' '),
+    );
+    if (first[0].status >= 300 || new Set(answers).size !== 1) wrong.push({ operation, answers });
+    expect([operation, await effects()]).toEqual([operation, done]);
+    const changed = typeof body === 'string' ? `${body}other,${newEan()}\n` : { ...(body as object), one: 1 };
+    const { status, body: problem } = await send(client, path, changed, key);
+    if (status !== 422 || problem['code'] !== 'idempotency_key_reused')
+      wrong.push({ operation, status, problem });
+  }
+  expect(wrong).toEqual([]);
+});
+
+it('a second reminder and a second code are the first with the same key, and their own with another', async () => {
+  const gridLocationId = await client.locate();
+  const { id } = (await client.call('POST', '/invitations', { gridLocationId })).body;
+  const statuses = [];
+  for (const key of ['one', 'one', 'other'])
+    statuses.push((await send(client, `/invitations/${String(id)}/reminders`, undefined, key)).status);
+  expect(statuses).toEqual([200, 200, 429]);
+  const codes: unknown[] = [];
+  for (const key of ['one', 'one', 'other'])
+    codes.push((await send(client, `/invitations/${String(id)}/code`, undefined, key)).body['code']);
+  expect(codes.map((code) => codes.indexOf(code))).toEqual([0, 0, 2]);
+});
+
+it('a response that cannot be stored is sent, and the request is executed again once its lease is over', async () => {
+  const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+  const cipher = service.app.get(Cipher);
+  const encrypt = cipher.encrypt.bind(cipher);
+  const spy = jest.spyOn(cipher, 'encrypt').mockImplementation((text, context) => {
+    if (text.includes('"response"')) throw new Error('the database is gone');
+    return encrypt(text, context);
+  });
+  expect((await send(client, '/users', body, 'lost')).status).toBe(201);
+  spy.mockRestore();
+  const repeated = send(client, '/users', body, 'lost');
+  await waitFor('the repetition to wait', async () => {
+    const leased = await service.database.query(
+      `UPDATE idempotency_keys SET lease_until = clock_timestamp() WHERE lease_until IS NOT NULL RETURNING id`,
+    );
+    return leased.length > 0;
+  });
+  expect((await repeated).status).toBe(200);
+});
+
+it('a response about a person is deleted with the person', async () => {
+  const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+  const register = () => send(client, '/users', body, 'a-person');
+  const first = await register();
+  expect((await register()).text).toBe(first.text);
+  await client.call('DELETE', `/users/${String(first.body['id'])}`);
+  const again = await register();
+  expect([again.status, again.text === first.text]).toEqual([201, false]);
+});
