@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Group, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState, type DragEvent } from 'react';
+import { useEffect, useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
@@ -49,38 +49,38 @@ interface Book {
   readonly sheets: readonly Sheet[];
 }
 
-/** Takes a file by drop or by the dialog of the browser, or a paste from a spreadsheet. */
+/** Takes a file or rows from anywhere on the page: dropped, pasted, chosen in the dialog of the browser, or typed. */
 function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
   const [isOver, setOver] = useState(false);
   const [book, setBook] = useState<Book | null>(null);
+  const [rows, setRows] = useState('');
   const take = useMutation({
-    mutationFn: readFile,
+    mutationFn: async (read: () => TableFile | Promise<TableFile | Book>) => read(),
     onSuccess: (read) => ('sheets' in read ? setBook(read) : onFile(read)),
   });
-  const accept = useMutation({ mutationFn: async (read: () => TableFile) => read(), onSuccess: onFile });
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    const [file] = event.dataTransfer.files;
-    if (file !== undefined) take.mutate(file);
+  const takeFiles = (files: FileList) => take.mutate(() => readFiles(files));
+  const takeRows = (text: string) => {
+    setRows(text);
+    take.mutate(() => readTable('Pasted rows', text));
   };
-  const failure = take.error ?? accept.error;
+  const takeData = (data: DataTransfer | null) => {
+    if (data === null) return;
+    if (data.files.length > 0) takeFiles(data.files);
+    else takeRows(data.getData('text'));
+  };
+  useTransfers(setOver, takeData);
   return (
     <Panel title="1. The file" isWide>
-      <label
-        className={isOver ? 'drop over' : 'drop'}
-        onDragOver={(event) => (event.preventDefault(), setOver(true))}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-      >
+      <label className={isOver ? 'drop over' : 'drop'}>
         <strong>Drop an Excel or CSV file here, or choose one</strong>
         <input
           type="file"
           accept=".xlsx,.xlsm,.csv,.txt,.tsv,.xls,text/csv"
-          onChange={(event) => {
-            const file = event.currentTarget.files?.[0];
-            if (file !== undefined) take.mutate(file);
+          onChange={({ currentTarget: input }) => {
+            if (input.files !== null && input.files.length > 0) takeFiles(input.files);
           }}
+          // So that the same file, corrected meanwhile, can be chosen again.
+          onClick={({ currentTarget: input }) => (input.value = '')}
         />
         <span className="soft" role="status">
           {take.isPending && 'The file is being read …'}
@@ -93,7 +93,7 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
             {book.sheets.map((sheet) => (
               <Button
                 key={sheet.name}
-                onClick={() => accept.mutate(() => sheetTable(`${book.name}, ${sheet.name}`, sheet))}
+                onClick={() => take.mutate(() => sheetTable(`${book.name}, ${sheet.name}`, sheet))}
               >
                 {sheet.name} ({countOf(sheet.rows.length, 'row')})
               </Button>
@@ -105,26 +105,60 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
         label="Or paste rows from a spreadsheet, with the names of the columns above them"
         rows={4}
         spellCheck={false}
-        onPaste={(event) => {
-          event.preventDefault();
-          const text = event.clipboardData.getData('text');
-          accept.mutate(() => readTable('Pasted rows', text));
-        }}
+        value={rows}
+        onChange={(event) => setRows(event.currentTarget.value)}
       />
-      {failure !== null && (
+      {rows.trim() !== '' && (
+        <Group>
+          <Button size="sm" onClick={() => takeRows(rows)}>
+            Take these rows
+          </Button>
+        </Group>
+      )}
+      {take.error !== null && (
         <Alert color="red" className="failure" role="alert">
-          {failure.message}
+          {take.error.message}
         </Alert>
       )}
     </Panel>
   );
 }
 
-/** Reads a file that a person has chosen. Throws Error with what is wrong, in words. */
-async function readFile(file: File): Promise<TableFile | Book> {
+/**
+ * Calls `take` with what is dropped or pasted anywhere on the page, so that a drop beside the box does not open the file in place of the
+ * page, and `setOver` with whether something is held over the page. A paste into a field is left to it.
+ */
+function useTransfers(setOver: (isOver: boolean) => void, take: (data: DataTransfer | null) => void): void {
+  useEffect(() => {
+    const over = (event: DragEvent) => (event.preventDefault(), setOver(true));
+    const leave = ({ relatedTarget }: DragEvent) => relatedTarget === null && setOver(false);
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      setOver(false);
+      take(event.dataTransfer);
+    };
+    const paste = (event: ClipboardEvent) => {
+      if (event.target instanceof HTMLInputElement) return;
+      event.preventDefault();
+      take(event.clipboardData);
+    };
+    const listeners = { dragover: over, dragleave: leave, drop, paste };
+    const entries = Object.entries(listeners) as [string, (event: Event) => void][];
+    for (const [type, listen] of entries) window.addEventListener(type, listen);
+    return () => {
+      for (const [type, listen] of entries) window.removeEventListener(type, listen);
+    };
+  }, []);
+}
+
+/** Reads the file that a person has chosen. Throws Error with what is wrong, in words. */
+async function readFiles([file, ...others]: Iterable<File>): Promise<TableFile | Book> {
+  if (file === undefined || others.length > 0) throw new Error('Take one file after the other.');
   if (file.size > MOST_BYTES)
     throw new Error('This file is larger than 20 MB. Upload it by `import FILE` of the command line.');
-  const buffer = await file.arrayBuffer();
+  const buffer = await file.arrayBuffer().catch(() => {
+    throw new Error('It cannot be read. Is it a folder, or has it changed meanwhile?');
+  });
   const bytes = new Uint8Array(buffer);
   if (!isWorkbook(bytes)) return readTable(file.name, decode(bytes));
   const sheets = await readWorkbook(buffer);
