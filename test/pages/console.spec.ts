@@ -396,6 +396,9 @@ describeInChromium('the console, in Chromium', () => {
       const last = page.getByRole('region', { name: 'Last answer' });
       await last.getByText('HTTP 500').waitFor();
       await last.getByText('not yet').waitFor();
+      await last.getByText('user.registered').click();
+      await last.getByText(`POST ${receiver.url}/recovers`).waitFor();
+      await last.getByText('webhook-signature: (not shown)').waitFor();
       await page.getByRole('img', { name: '1 event, 0 % are delivered.' }).waitFor();
       hasRecovered = true;
       const before = receivedAt();
@@ -510,6 +513,48 @@ describeInChromium('the console, in Chromium', () => {
     await waitFor('the customers', async () => {
       const items = await client.list<unknown>('/users?tenantReference=import-2');
       return items.length === 1;
+    });
+  });
+
+  it('takes rows that are dropped beside the box, pasted, chosen or typed, by the keyboard too', async () => {
+    const rows = `Klantnummer;EAN-code\nimport-9;${newValidEan()}`;
+    await desktop.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await signedIn('/campaigns/new', async (page) => {
+      const taken = async (name: string) => {
+        await page.getByRole('heading', { name: `2. The columns of ${name}` }).waitFor();
+        await page.getByRole('button', { name: 'Take another file' }).click();
+        await page.getByRole('heading', { name: '1. The file' }).waitFor();
+      };
+      const drop = async (...names: string[]) => {
+        // The script is text, because this repository has the types of Node, not those of a browser.
+        const script = `(() => {
+          const data = new DataTransfer();
+          for (const name of ${JSON.stringify(names)}) data.items.add(new File([${JSON.stringify(rows)}], name));
+          return data;
+        })()`;
+        await page.dispatchEvent('h1', 'drop', { dataTransfer: await page.evaluateHandle(script) });
+      };
+      await page.getByRole('heading', { name: '1. The file' }).waitFor();
+      await drop('one.csv', 'two.csv');
+      await page.getByRole('alert').getByText('Take one file after the other.').waitFor();
+      await drop('dropped.csv');
+      await taken('dropped.csv');
+      const box = page.getByLabel('Drop an Excel or CSV file here');
+      const chosen = page.waitForEvent('filechooser');
+      await box.press('Enter');
+      await (await chosen).setFiles({ name: 'chosen.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) });
+      await taken('chosen.csv');
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(rows)})`);
+      await page.keyboard.press('ControlOrMeta+v');
+      await taken('Pasted rows');
+      await page.getByLabel('Or paste rows').pressSequentially('import-9');
+      const take = page.getByRole('button', { name: 'Take these rows' });
+      await take.press('Enter');
+      await page.getByRole('alert').getByText('There must be a line with the names').waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await page.getByLabel('Or paste rows').fill(rows);
+      await take.press('Enter');
+      await taken('Pasted rows');
     });
   });
 
@@ -1018,6 +1063,16 @@ describeInChromium('the console, in Chromium', () => {
         .getByRole('cell', { name: / ms, .* ms$/ })
         .first()
         .waitFor();
+      const axis = () => page.locator('.trend canvas').first().screenshot();
+      const before = await axis();
+      await page.getByRole('button', { name: 'Zoom in' }).focus();
+      await page.keyboard.press('Enter');
+      const zoomed = await axis();
+      expect(zoomed.equals(before)).toBe(false);
+      await page.getByRole('button', { name: 'Earlier' }).press('Enter');
+      expect((await axis()).equals(zoomed)).toBe(false);
+      await page.getByRole('button', { name: 'Zoom out' }).press('Enter');
+      expect((await axis()).equals(before)).toBe(true);
     });
   });
 

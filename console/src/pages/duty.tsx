@@ -66,7 +66,10 @@ export function DutyPage({ filters }: { readonly filters: Filters }) {
         </>
       ) : (
         <>
-          <Range hours={hours} onChange={(each) => replaceFilters('', { view, hours: String(each) })} />
+          <div className="apart">
+            <Range hours={hours} onChange={(each) => replaceFilters('', { view, hours: String(each) })} />
+            {view !== 'past' && <Zoom />}
+          </div>
           {history.error !== null && (
             <p className="failure" role="alert">
               The past could not be read: {failureOf(history.error)}
@@ -135,6 +138,27 @@ const Range = ({ hours, onChange }: RangeProps) => (
         onClick={() => onChange(each)}
       >
         {RANGES[each]}
+      </Button>
+    ))}
+  </p>
+);
+
+const ZOOMS = {
+  'Zoom in': [0.5, 0],
+  'Zoom out': [2, 0],
+  Earlier: [1, -0.5],
+  Later: [1, 0.5],
+} as const;
+
+/** Does by buttons what dragging does, for a keyboard and for a phone. The browser has the library of the charts by then. */
+const Zoom = () => (
+  <p className="range" role="group" aria-label="The time that the charts show">
+    {Object.entries(ZOOMS).map(([label, [factor, shift]]) => (
+      <Button
+        key={label}
+        onClick={() => void import('../parts/trend.js').then(({ zoom }) => zoom(factor, shift))}
+      >
+        {label}
       </Button>
     ))}
   </p>

@@ -65,7 +65,7 @@ export function EndpointPage({ id, filters }: Props) {
             <About of={data} />
           </Panel>
           <Panel title="Last answer" isWide>
-            <Loaded query={last}>{(delivery) => <LastAnswer of={delivery} />}</Loaded>
+            <Loaded query={last}>{(delivery) => <LastAnswer of={delivery} from={data} />}</Loaded>
           </Panel>
           <Success endpointId={id} />
           <Deliveries filters={filters} endpoints={[data]} endpointId={id} />
@@ -80,7 +80,12 @@ const latestOf = (deliveries: readonly Delivery[]): Delivery | null =>
   deliveries.toSorted((a, b) => Date.parse(b.lastAttemptAt ?? '') - Date.parse(a.lastAttemptAt ?? ''))[0] ??
   null;
 
-function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
+interface AnswerProps {
+  readonly of: Delivery | null;
+  readonly from: Endpoint;
+}
+
+function LastAnswer({ of: delivery, from: endpoint }: AnswerProps) {
   if (delivery === null) return <Empty>No event has been sent to it yet. Test it.</Empty>;
   const error = errorOf(delivery);
   return (
@@ -89,7 +94,7 @@ function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
         <strong>{statusOf(delivery)}</strong> <Age at={delivery.lastAttemptAt} />
         <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>, to
       </p>
-      <Sent of={delivery} />
+      <Sent of={delivery} to={endpoint} />
       {error !== null && <p className="soft">{error}</p>}
       {delivery.lastAnswer ? (
         <pre>{delivery.lastAnswer}</pre>

@@ -52,7 +52,8 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
   const { query, empty } = OUTCOMES[outcome];
   const chosen = endpointId ?? filters.endpoint;
   const list = useList('webhooks', '/api/v1/webhook-deliveries', { ...query, endpointId: chosen, limit: 50 });
-  const addressOf = (id: string) => endpoints?.find((each) => each.id === id)?.url ?? id;
+  const endpointOf = (id: string) => endpoints?.find((each) => each.id === id);
+  const addressOf = (id: string) => endpointOf(id)?.url ?? id;
   const options = new Map((endpoints ?? []).map(({ id, url }) => [id, url]));
   // Keeps the filter of the address while the endpoints are unknown, so that deliveries of other endpoints are not shown.
   if (chosen !== undefined && !options.has(chosen)) options.set(chosen, chosen);
@@ -97,7 +98,7 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
         columns={[
           {
             title: 'Event',
-            of: (each) => <Sent of={each} />,
+            of: (each) => <Sent of={each} to={endpointOf(each.endpointId)} />,
             text: ({ type }) => type,
           },
           ...(endpointId === undefined
@@ -141,8 +142,14 @@ const Attempts = ({ attempts, at }: { readonly attempts: number; readonly at: st
 export const statusOf = ({ lastStatus, lastError }: Delivery): string =>
   lastStatus === null ? (lastError ?? 'none') : `HTTP ${lastStatus}`;
 
-/** Shows the name of the event and, on request, the event as it is sent. */
-export function Sent({ of: { type, eventId, sequence } }: { readonly of: Delivery }) {
+interface SentProps {
+  readonly of: Delivery;
+  /** To which it is sent, if it is known. */
+  readonly to: Pick<Endpoint, 'url' | 'headerNames'> | undefined;
+}
+
+/** Shows the name of the event and, on request, the request that sends it. */
+export function Sent({ of: { type, eventId, sequence }, to }: SentProps) {
   const [isOpen, setOpen] = useState(false);
   const may = useMay();
   const event = useQuery({
@@ -172,7 +179,10 @@ export function Sent({ of: { type, eventId, sequence } }: { readonly of: Deliver
             data === null ? (
               <p className="soft">The event is no longer stored.</p>
             ) : (
-              <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>
+              <pre tabIndex={0}>
+                {to !== undefined && headOf(to, eventId)}
+                {JSON.stringify(data, null, 2)}
+              </pre>
             )
           }
         </Loaded>
@@ -180,6 +190,16 @@ export function Sent({ of: { type, eventId, sequence } }: { readonly of: Deliver
     </details>
   );
 }
+
+/** Returns the first lines and the headers of the request, without what is secret. */
+const headOf = ({ url, headerNames }: Pick<Endpoint, 'url' | 'headerNames'>, eventId: string): string =>
+  [
+    `POST ${url}`,
+    'content-type: application/cloudevents+json; charset=utf-8',
+    `webhook-id: ${eventId}`,
+    ...['webhook-timestamp', 'webhook-signature', ...headerNames].map((name) => `${name}: (not shown)`),
+    '\n',
+  ].join('\n');
 
 /** Returns what was wrong beside the status of the last response, or null. */
 export const errorOf = ({ lastStatus, lastError }: Delivery): string | null =>

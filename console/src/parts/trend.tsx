@@ -4,6 +4,7 @@ import type { History } from '../api/client.js';
 import { formatInstant } from '../format/instant.js';
 import { formatNumber } from '../format/words.js';
 import { linesOf, type Point } from '../rules/history.js';
+import { zoomed, type Span } from '../rules/zoom.js';
 import 'uplot/dist/uPlot.min.css';
 
 type Figure = (point: Point) => number | null;
@@ -19,6 +20,35 @@ interface Props {
   readonly format?: (value: number) => string;
   /** The top of the axis, unless a value is greater. Default: 1. */
   readonly top?: number;
+}
+
+/** All charts show the same instant and the same time. */
+const GROUP = 'charts';
+
+/** Changes the time that all charts show: its length by a factor, and its place by a share of its length. */
+export function zoom(factor: number, shift: number): void {
+  for (const plot of uPlot.sync(GROUP).plots) {
+    const [shown, all] = [shownIn(plot), spanOf(plot)];
+    if (shown !== null && all !== null) plot.setScale('x', zoomed(shown, all, factor, shift));
+  }
+}
+
+const shownIn = ({ scales: { x } }: uPlot): Span | null =>
+  x?.min === undefined || x.max === undefined ? null : { min: x.min, max: x.max };
+
+/** Returns the time that the data of a chart cover. */
+const spanOf = ({ data: [times] }: uPlot): Span | null =>
+  times.length < 2 ? null : { min: times[0]!, max: times.at(-1)! };
+
+/** Shows new data. A person who has zoomed keeps the place, unless the data are of another length of time. */
+function redraw(plot: uPlot, lines: uPlot.AlignedData): void {
+  const [shown, before] = [shownIn(plot), spanOf(plot)];
+  plot.setData(lines);
+  const after = spanOf(plot);
+  if (shown === null || before === null || after === null) return;
+  const isZoomed = shown.min > before.min || shown.max < before.max;
+  const isSame = Math.abs(after.max - after.min - (before.max - before.min)) < 0.1 * (after.max - after.min);
+  if (isZoomed && isSame) plot.setScale('x', zoomed(shown, after, 1, 0));
 }
 
 const HEIGHT = 96;
@@ -75,7 +105,7 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
     };
   }, [days]);
   useEffect(() => {
-    if (lines !== undefined) plot.current?.setData(lines);
+    if (lines !== undefined && plot.current !== null) redraw(plot.current, lines);
   }, [lines, days]);
   const values = (lines?.[1] ?? []).filter((value) => value !== null);
   const text =
@@ -123,8 +153,8 @@ function optionsOf(
   return {
     width,
     height: HEIGHT,
-    // All charts show the same instant. Dragging zooms, a double click ends that.
-    cursor: { sync: { key: 'charts' }, y: false },
+    // Dragging zooms, a double click ends that.
+    cursor: { sync: { key: GROUP }, y: false },
     legend: { show: false },
     // Leaves space for half of the last label, whose centre may be at the end of the axis.
     padding: [8, 24, 0, 0],
