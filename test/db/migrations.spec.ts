@@ -153,7 +153,7 @@ describe('migrate', () => {
   it('refuses a database with tables of another program', async () => {
     await client.query('CREATE TABLE entries (); ALTER EXTENSION plpgsql ADD TABLE entries');
     expect(await findApplicable(client, [TABLE])).toEqual([TABLE]);
-    await client.query('CREATE TABLE invoices ()');
+    await client.query('CREATE TABLE invoices (day date) PARTITION BY LIST (day)');
     await expect(migrate(database.url)).rejects.toThrow('an empty database is needed');
   });
 

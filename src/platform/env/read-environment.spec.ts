@@ -148,7 +148,7 @@ describe('readEnvironment', () => {
     ['EVENT_BROKER_URL', 'broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
     ['EVENT_BROKER_URL', 'kafka://broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
     ['EVENT_BROKER_URL', 'nats://a.example,', 'EVENT_BROKER_URL must be an address such as nats://'],
-    ['EVENT_BROKER_URL', 'nats://user:100%@a.example', 'EVENT_BROKER_URL cannot be parsed'],
+    ['EVENT_BROKER_URL', 'nats://a.example,nats://user:100%@b.example', 'EVENT_BROKER_URL cannot be parsed'],
     ['EVENT_BROKER_URL', 'nats://a.example:port', 'EVENT_BROKER_URL cannot be parsed'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,soon', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],

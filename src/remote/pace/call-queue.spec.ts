@@ -57,6 +57,17 @@ describe('call queue', () => {
     expect(subject.inFlight).toBe(2);
   });
 
+  it('draws tokens for the waiting calls of all classes', async () => {
+    const draw = jest.fn(() => Promise.resolve(0));
+    const subject = new CallQueue(4, new RequestBudget(100, draw), WAIT_MS);
+    requestTurns(
+      subject,
+      CLASSES.map((name) => [name, name]),
+    );
+    await settle();
+    expect(draw.mock.calls).toEqual([[10], [30]]);
+  });
+
   it('reserves one place for foreground calls', async () => {
     const subject = queueOf({ ceiling: 3 });
     const order = requestTurns(subject, [

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { useTestDatabase } from '../../setup/database/test-database.js';
-import { insertCustomer, insertRow } from '../valid-rows.js';
+import { newEan } from '../../setup/ean.js';
+import { insertCustomer, insertRow, type Table } from '../valid-rows.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -89,6 +91,50 @@ describe('the views of admin', () => {
       [kind, id, cause],
     );
     expect(await read()).toEqual([{ stalled: cause }]);
+  });
+
+  // The view `of` its table | the columns that it does not show | values of the row | what else it shows. Without `=`, the customer's or a time.
+  const ROWS = `
+    api_keys | id key_hash | created_at last_used_at revoked_at last_refused_at refused_401=1 refused_403=2 refused_429=3 |
+    audit_log | id | target=it request_id=one details={"a":1} | key_name=null
+    contract_drift of remote_drift | | expected=number first_seen_at |
+    events of domain_events | id time traceparent | sequence=1000000000 |
+    inverters | id absent_since | session_id first_seen_at=yesterday last_seen_at missing_since | tenant_reference ean brand
+    poll_batches | id | claimed_at lease_until | lease_expired=true
+    read_habits | age seconds | brand | from_seconds="33" known_changes="1"
+    registrations | id metadata campaign_id lease_token lease_until | attempts=3 last_error=reset created_at updated_at lease_token lease_until next_attempt_at sent_at | being_sent=true
+    registrations_open of registrations | id metadata campaign_id user_id lease_token lease_until | attempts=3 last_error=reset created_at updated_at next_attempt_at sent_at | stalled=null
+    remote_tokens | token_ciphertext lease_token lease_until credentials_fingerprint probed_at | generation=2 token_ciphertext=x token_type=Bearer expires_in_raw=9 obtained_at renew_at expires_at rejected_at failures=5 last_error=no next_attempt_at lease_until=tomorrow | present=true being_renewed=true
+    session_observations | id body hash | session_id source=start http_status=404 observed_at | led_to=null
+    session_starts | id request lease_token lease_until | grid_location_id brand orphans=1 attempts=3 last_error=reset created_at updated_at lease_until=tomorrow | tenant_reference ean being_sent=true
+    session_transitions | id | session_id from_state=lost at=yesterday | tenant_reference brand left_at=null
+    sessions of onboarding_sessions | id metadata start_url_ciphertext started_updated_at last_checked_at | user_id grid_location_id brand expired=false created_at updated_at expires_at recorded_at state_changed_at changed_at superseded_at closed_at close_reason=lost | tenant_reference ean inverters="0" being_read=false
+    stalled of stalls | subject | user_id grid_location_id tenant_reference brand campaign_id note=call assignee=me since=yesterday raised_at snoozed_until | ean
+    tasks | every_ms lease_token | once=deployment started_at ended_at last_error=no due_at |
+    users | id | first_name=A last_name=B email=C metadata={"a":1} created_at updated_at registered_at | sessions="0"`;
+
+  it.each(
+    ROWS.trim()
+      .split('\n')
+      .map((row) => row.split('|').map((part) => part.trim())),
+  )('show of %s all but %s', async (name, hidden, given, more) => {
+    const [tenant_reference, ean, brand] = [randomUUID(), newEan(), 'acme'];
+    const { userId, gridLocationId } = await insertCustomer(client, tenant_reference, ean);
+    const whose = { user_id: userId, grid_location_id: gridLocationId, brand };
+    const { id } = await insertRow(client, 'onboarding_sessions', whose);
+    const ids = { ...whose, session_id: id, tenant_reference, ean, campaign_id: id, lease_token: id };
+    const read = (text = '', parse = (value: string): unknown => value): Values =>
+      Object.fromEntries(
+        text.match(/\S+/g)?.map((word, nth) => {
+          const [column = '', value] = word.split('=');
+          return [column, value === undefined ? (ids[column as keyof typeof ids] ?? ago(nth)) : parse(value)];
+        }) ?? [],
+      );
+    const [view = '', table = view] = name.split(' of ');
+    const row = Object.entries(await insertRow(client, table as Table, read(given)));
+    const same = Object.fromEntries(row.filter(([column]) => !hidden.split(' ').includes(column)));
+    const { rows } = await client.query(`SELECT * FROM admin.${view}`);
+    expect(rows).toContainEqual(expect.objectContaining({ ...same, ...read(more, JSON.parse) }));
   });
 
   describe('survive a response', () => {

@@ -151,6 +151,12 @@ describe('a handler', () => {
     expect(
       await database.query('SELECT attempts, last_error FROM admin.event_deliveries WHERE attempts > 0'),
     ).toEqual([{ attempts: expect.any(Number), last_error: 'Error: the shop is closed' }]);
+    const rows = await database.query<object>('SELECT * FROM admin.event_handlers ORDER BY handler');
+    const aTime = expect.any(Date);
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      ['Fragile.store', ['session.online'], aTime, '2', '1', aTime],
+      ['Sturdy.store', ['session.online', 'session.lost'], aTime, '0', '0', null],
+    ]);
 
     await skipBackoff();
     await waitForFailure(2);
@@ -367,9 +373,16 @@ describe('a handler that no release has had for 7 days', () => {
     }
     await (await startWorker(testDatabase.url, [Old], { ROLE: 'api' })).close();
     await append('s1', 'first', 'second');
+    await database.transaction((tx) => appendEvents(tx, [sessionEvent('session.lost', 's1')]));
     expect(await retireHandlers(database)).toEqual([]);
     await sequenceEvents(database);
-    const age = () => database.query(`UPDATE webhook_endpoints SET seen_at = now() - interval '8 days'`);
+    await database.query(
+      `INSERT INTO webhook_deliveries (endpoint_id, position, subject, status, next_attempt_at)
+       SELECT h.id, e.position, e.subject, s.status, s.next_attempt_at FROM webhook_endpoints h, domain_events e
+         JOIN (VALUES ('first', 'pending', now()), ('second', 'delivered', NULL)) s (rule, status, next_attempt_at) ON e.data ->> 'rule' = s.rule`,
+    );
+    const age = (days = 8) =>
+      database.query(`UPDATE webhook_endpoints SET seen_at = now() - $1 * interval '1 day'`, [days]);
     const subscribeAgain = () =>
       subscribeHandlers(database, [{ name: 'Old.store', events: ['session.online'] }]);
     for (const see of [subscribeAgain, () => touchHandlers(database, ['Old.store'])]) {
@@ -377,9 +390,11 @@ describe('a handler that no release has had for 7 days', () => {
       await see();
       expect(await retireHandlers(database)).toEqual([]);
     }
+    await age(6);
+    expect(await retireHandlers(database)).toEqual([]);
     await age();
     await touchHandlers(database, ['Another.store']);
-    expect(await retireHandlers(database)).toEqual([{ name: 'Old.store', pending: 2 }]);
+    expect(await retireHandlers(database)).toEqual([{ name: 'Old.store', pending: 3 }]);
     expect(await database.query('SELECT FROM webhook_endpoints')).toEqual([]);
   });
 });

@@ -129,6 +129,8 @@ describe('every route', () => {
         // The body of an event stream never ends.
         const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
         await (isStream ? response.body?.cancel() : response.text());
+        const scheme = response.status === 401 ? 'Bearer realm="pv-onboarding"' : null;
+        expect(response.headers.get('www-authenticate')).toBe(scheme);
         return response.status;
       };
       const sufficient = scope.split(' | ');

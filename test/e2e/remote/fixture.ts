@@ -70,6 +70,7 @@ function parse(text: string, connection: number): (RawRequest & { length: number
   return { method, path, headers, body: text.slice(end + 4, length), connection, length };
 }
 
+/** Returns a response. Writes the names of headers in capitals, as a server may. */
 export function reply(status: number, body: string | Buffer, headers: Record<string, string> = {}): Buffer {
   const bytes = Buffer.from(body);
   const lines = Object.entries({
@@ -77,7 +78,7 @@ export function reply(status: number, body: string | Buffer, headers: Record<str
     'content-length': `${bytes.length}`,
     ...headers,
   });
-  const head = `HTTP/1.1 ${status} X\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  const head = `HTTP/1.1 ${status} X\r\n${lines.map(([name, value]) => `${name.toUpperCase()}: ${value}\r\n`).join('')}\r\n`;
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 

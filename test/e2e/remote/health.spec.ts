@@ -144,6 +144,23 @@ describe('the events about the remote service', () => {
     });
   });
 
+  it('a shorter trouble changes the reason of a longer one, but ends neither it nor the degradation', async () => {
+    const store = new OperationsStore(database.open());
+    const state = async () => {
+      const { rows } = await client.query<object>(
+        `SELECT health, reason, trouble_until > now() + interval '50 min' AS "isLong" FROM remote_operations WHERE operation = 'read_session'`,
+      );
+      return Object.values(rows[0]!);
+    };
+    await store.degrade('read_session', 'first', 3_600_000);
+    expect(await state()).toEqual(['degraded', 'first', true]);
+    await store.degrade('read_session', 'second', 1_000);
+    await store.recover('read_session', 'once_trouble_is_over');
+    expect(await state()).toEqual(['degraded', 'second', true]);
+    await store.recover('read_session', 'now');
+    expect(await state()).toEqual(['healthy', null, null]);
+  });
+
   describe('a call', () => {
     const respond = async (status: number, headers: Record<string, string> = {}) => {
       const server = await startRawServer((socket) => socket.write(reply(status, '{}', headers)));
