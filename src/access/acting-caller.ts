@@ -39,7 +39,7 @@ export async function requireOneActing(tx: Sql, callers: readonly (Caller | unde
 }
 
 /**
- * Returns the id of the caller's key, or null if the caller has none or nobody calls. Throws Problem unauthenticated if the caller's session
+ * Returns the id of the caller's key, or null if there is no caller or the caller has no key. Throws Problem unauthenticated if the caller's session
  * of the console is over.
  */
 export function actingKey(): string | null {

@@ -161,9 +161,9 @@ export const LOCK_CONSENTED = `
      ORDER BY i.id FOR UPDATE`;
 
 /**
- * Changes locked invitation $1: sets each value whose flag before it is true. An expiry that was recorded is over, and the reminders follow
- * the new date, unless the owner has withdrawn the consent. A wish for a brand that is no longer named is dropped. Changes nothing if another
- * invitation of the location is live.
+ * Changes locked invitation $1: sets each value whose flag before it is true. A new date clears the recorded expiry and plans the reminders
+ * anew, unless the owner has withdrawn the consent. Drops a wish for a brand that is no longer named. Changes nothing if another invitation
+ * of the location is live.
  */
 export const CHANGE = `
     UPDATE invitations i
@@ -243,7 +243,7 @@ export const CLAIM_WISHES = prepared('invitations.claim_wishes')`
      WHERE id = ANY ($1::uuid[])
     RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`;
 
-/** Records that the wish for brand $2 has led to a session: if $3, after the owner had to wait, who is then told by a reminder. */
+/** Records that the wish for brand $2 has led to a session. $3: the owner had to wait for it, so a reminder is due now. */
 export const FULFIL_WISH = `
     UPDATE invitations
        SET started_at = coalesce(started_at, clock_timestamp()),

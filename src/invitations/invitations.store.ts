@@ -33,7 +33,7 @@ import type { Step } from './owner/owner-page.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
 const TOKEN_BYTES = 32;
-/** What leads to the link, other than its text. */
+/** The forms in which the link is given, other than as text. */
 export type LinkForm = 'qr' | 'code';
 
 export interface LinkReader {

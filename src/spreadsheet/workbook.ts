@@ -44,7 +44,7 @@ function compoundFault(bytes: Uint8Array): string {
     : 'This is a workbook of an old version of Excel (.xls): open it in Excel, and save it as .xlsx.';
 }
 
-/** Returns the XML files of a workbook. The sizes that it states are counted before each is unpacked, into a buffer that cannot grow. */
+/** Returns the XML files of a workbook. Counts the stated size of each before it is unpacked into a buffer of that size, which cannot grow. */
 function unpack(bytes: Uint8Array): Record<string, Uint8Array> {
   let size = 0;
   const names = new Set<string>();

@@ -177,7 +177,7 @@ const rowOf = (
   stall: Stall,
 ) => ({ ...{ id, userId, tenantReference, gridLocationId, brand, campaignId }, ...stall });
 
-/** Returns an event, which has no words of the remote service. */
+/** Returns the event of a stall. It omits `lastError`, which may quote the remote service. */
 function stallEvent(
   name: 'stall.raised' | 'stall.cleared',
   kind: StallKind,

@@ -31,7 +31,7 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
     readonly cause: string;
     readonly count: number;
   }[];
-  /** The beginnings of the reasons in the samples of the last minutes, by their codes. */
+  /** Since when each reason is in the samples of the last minutes, by its code. */
   readonly reasonsSince: Readonly<Record<string, Date>>;
 }
 

@@ -14,7 +14,7 @@ export type RoundedForm = keyof typeof ROUNDED_FORMS;
 
 /** Every double keeps 15 digits of a number. */
 const KEPT_DIGITS = 15;
-/** From here on, 16 integers or more are one double, so that few numbers equal their double by chance. */
+/** From here on, doubles are 16 or more apart, so few integers equal a double by chance. */
 const COARSE = 2 ** 56;
 
 /**

@@ -216,7 +216,7 @@ async function withdraw(tx: Transaction, id: string): Promise<void> {
 async function settle(tx: Transaction, id: string, changeRows: ChangeRows, spare: number): Promise<number[]> {
   const change = (lines: readonly number[] | null) =>
     tx.query<{ line: number }>(sql.SETTLE_ROWS, [id, JSON.stringify(NOT_REGISTERED), lines]);
-  // The lines matter only once PostgreSQL has refused one of them.
+  // Until PostgreSQL has refused a row, all are changed at once, without their lines.
   if (spare === 0) return (await change(null)).map(({ line }) => line);
   const ended = await tx.query<{ line: number }>(sql.FIND_ENDED, [id]);
   const lines = new Map(ended.map(({ line }) => [keyOf(id, line), line]));

@@ -66,7 +66,7 @@ function linesByWords(rows: readonly Row[], code: string): Map<string, number[]>
 
 export const rowsOf = (number: number): string => `${count(number)} ${number === 1 ? 'row' : 'rows'}`;
 
-/** Prints a text. On a terminal, breaks its lines between words, and indents all but the first further. */
+/** Prints a text. On a terminal, breaks it between words, and indents each line after the first by two more characters. */
 function printWrapped(text: string, indent = ''): void {
   const width = (process.stdout.isTTY && process.stdout.columns) || Infinity;
   let line = indent;

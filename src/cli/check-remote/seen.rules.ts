@@ -29,7 +29,7 @@ export interface SeenTls {
   readonly validity: { readonly validFrom: string; readonly validTo: string } | null;
 }
 
-/** The way to the remote service. */
+/** What was seen of the connection to the remote service. */
 export interface SeenNetwork {
   readonly host: string;
   readonly isEncrypted: boolean;

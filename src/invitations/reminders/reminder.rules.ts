@@ -169,7 +169,7 @@ export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
   const isEvening = from > to && minutes >= from;
   const isQuiet = isEvening || (minutes < to && (from > to || minutes >= from));
   if (!isQuiet) return at;
-  // Adds the day in UTC, where each local time exists. In a zone, the same time of the next day may be skipped, and lie in the day after.
+  // Adds the day in UTC, where every local time exists. In a time zone, the clocks may skip that time of the next day.
   const end = local
     .setZone('utc', { keepLocalTime: true })
     .plus({ days: isEvening ? 1 : 0 })

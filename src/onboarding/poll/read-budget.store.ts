@@ -19,7 +19,7 @@ const IS_DUE = 'coalesce(measure_after <= clock_timestamp(), true)';
 export const DUE_MEASURE = `
     SELECT FROM read_budget WHERE ${IS_DUE} AND (wanted_per_second > 0 OR ${ANY_OPEN} IS NOT NULL)`;
 
-/** Claims the measure, if it is due. The returned `measureAfter` is the fence of `finish`. */
+/** Claims the measurement, if it is due. `finish` is conditional on the returned `measureAfter`. */
 const BEGIN = `
     UPDATE read_budget SET measure_after = ${msFromNow('$1')}
      WHERE ${IS_DUE}

@@ -76,7 +76,7 @@ const countsForTraces = (
 const PROXY_NAMES: readonly string[] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
 const isOfProxies = (name: string): boolean => PROXY_NAMES.includes(name);
 
-/** Returns a setting of the proxies, in capitals or in lower case. Blank means none, because that is how other programs are told so. */
+/** Returns a setting of the proxies, in capitals or in lower case. A blank value means none, as it does for other programs. */
 function proxySetting(source: EnvironmentSource, name: string, problems: Map<string, string>) {
   const values = [source[name], source[name.toLowerCase()]].filter((value) => (value ?? '').trim() !== '');
   if (new Set(values).size > 1)

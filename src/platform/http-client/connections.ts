@@ -48,7 +48,7 @@ export class Connections {
   }
 }
 
-/** The alert by which a server ended the handshake of TLS 1.3. The server has read no request. */
+/** An error for a server that has refused the handshake of TLS 1.3 by an alert, and so has read no request. */
 export class HandshakeAlert extends Error {
   readonly code: string | undefined;
 

@@ -10,7 +10,7 @@ const cutoff = `now() - $1 * interval '1 day'`;
 
 const deleteGone = (table: string, key = 'id') =>
   `pruned AS (DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM gone) RETURNING 1)`;
-/** Ends a statement that reads only old rows, always the first. If it has deleted $2 rows, more old rows may be left. */
+/** Ends a statement that reads the oldest rows. If it has deleted $2 rows, which is its limit, more old rows may be left. */
 const WHILE_FULL =
   'SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned';
 /** Ends a statement that reads a page of rows and keeps some of them. `next`: the cursor of the next page. */
