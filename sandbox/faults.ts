@@ -35,6 +35,8 @@ export interface FaultScript {
   readonly operation?: Operation | 'any';
   /** Limits the fault to requests whose path or body contains this text, such as an id or an EAN. */
   readonly contains?: string;
+  /** Limits the fault to reads of sessions whose owner has chosen this brand in the web flow. */
+  readonly brand?: string;
   /** The number of matching requests that stay unaffected before the fault applies. Default: 0. */
   readonly skip?: number;
   /** The number of requests that the fault affects. If null, it affects all until the faults are cleared. Default: 1. */
@@ -60,6 +62,7 @@ export interface Fault {
   readonly id: number;
   readonly operation: Operation | 'any';
   readonly contains: string | null;
+  readonly brand: string | null;
   readonly effect: boolean;
   readonly delayMs: number;
   readonly behaviour: Behaviour;
@@ -91,6 +94,7 @@ export class Faults {
       id: ++this.#lastId,
       operation: script.operation ?? 'any',
       contains: script.contains ?? null,
+      brand: script.brand ?? null,
       effect: script.effect ?? HAS_EFFECT[behaviour.kind],
       delayMs: script.delayMs ?? 0,
       behaviour,
@@ -103,11 +107,12 @@ export class Faults {
     return fault;
   }
 
-  /** Returns the fault for this request, or null. Updates the counters of the matching faults. */
-  take(operation: Operation, path: string, body: unknown): Fault | null {
+  /** Returns the fault for this request, or null. `brand`: of the session that it reads. Updates the counters of the matching faults. */
+  take(operation: Operation, path: string, body: unknown, brand: string | null = null): Fault | null {
     for (const fault of this.#faults) {
       if (fault.left === 0) continue;
       if (fault.operation !== 'any' && fault.operation !== operation) continue;
+      if (fault.brand !== null && fault.brand !== brand) continue;
       if (
         fault.contains !== null &&
         !path.includes(fault.contains) &&
@@ -145,6 +150,7 @@ export const describeFault = (fault: Fault) => ({
   kind: fault.behaviour.kind,
   operation: fault.operation,
   contains: fault.contains,
+  brand: fault.brand,
   effect: fault.effect,
   skip: fault.skip,
   left: fault.left,

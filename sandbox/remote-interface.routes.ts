@@ -78,7 +78,8 @@ export const remoteInterface =
         const refused = refuseCredentials(request, operation);
         if (refused) return deliver(reply, refused);
 
-        const fault = sandbox.faults.take(operation, request.url, request.body);
+        const brand = sessionId && (state.findSession(sessionId, Date.now())?.brand ?? null);
+        const fault = sandbox.faults.take(operation, request.url, request.body, brand);
         const habits = sandbox.habits();
         let response = fault && !fault.effect ? NO_EFFECT : responseTo(request);
         if (habits !== null && response.status < 300)

@@ -113,6 +113,7 @@ export const BODIES = {
       kind: oneOf(FAULT_KINDS),
       operation: oneOf(['any', ...OPERATIONS]),
       contains: name,
+      brand: name,
       skip: whole(0),
       times: orNull(whole(1)),
       effect: flag,
