@@ -1,5 +1,6 @@
 import { prepared } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
+import { FAILING_BRANDS } from '../onboarding/poll/brand-outages.store.js';
 import { isSent } from '../remote/shared/operations.store.js';
 import type { DeclaredKind, SubjectFacts } from '../stalls/stall-kinds.js';
 import { START_STALLS } from '../onboarding/stalls/session-stalls.store.js';
@@ -28,7 +29,8 @@ const FIND_FACTS = prepared('invitations.find_stall_facts')`
            CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", i.bounced_channel AS "bouncedChannel",
            i.renewal_requested_at AS "renewalRequestedAt", i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced",
            i.renewal_requested_at IS NOT NULL AND ${IS_RENEWED} AS "isRenewed",
-           ${ACCESS_WITHDRAWN_AT} AS "accessWithdrawnAt", ${isSent('start_session')} AS "isServed"
+           ${ACCESS_WITHDRAWN_AT} AS "accessWithdrawnAt", ${isSent('start_session')}
+             AND (i.wish_brand = ANY (${FAILING_BRANDS})) IS NOT TRUE AS "isServed"
       FROM ${INVITATIONS}
      WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL AND u.erased_at IS NULL`;
 

@@ -145,7 +145,7 @@ type Known = Omit<
   /** When a message with the link last came back, and was not followed by another. Null if none did. */
   readonly bouncedAt: Date | null;
   readonly bouncedChannel: Channel | null;
-  /** Whether the remote service takes starts. If it does not, that is the trouble of the deployment. */
+  /** Whether the remote service takes starts, and the wished brand does not fail. Otherwise, that is the trouble of the deployment. */
   readonly isServed: boolean;
 };
 

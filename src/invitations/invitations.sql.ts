@@ -1,5 +1,6 @@
 import { mayAct } from '../access/acting-caller.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
+import { FAILING_BRANDS } from '../onboarding/poll/brand-outages.store.js';
 import { HAS_LOST_ALL, SQL_OPEN_STATES } from '../onboarding/store/sessions.sql.js';
 import { prepared } from '../platform/database/database.js';
 import { isSent } from '../remote/shared/operations.store.js';
@@ -47,7 +48,9 @@ export const STATE = 'invitation_state(i)';
  */
 const IS_OVERDUE = `i.expires_at <= now() AND ${STATE} = 'expired'`;
 
-export const IS_SERVED = `SELECT WHERE ${isSent('start_session')}`;
+/** Finds whether the remote service takes starts, as far as the replicas know from their own calls, and the brands that fail. */
+export const FIND_OUTAGES = `
+    SELECT ${isSent('start_session')} AS "isServed", ${FAILING_BRANDS} AS "failingBrands"`;
 
 /** Whether the last message about invitation `i` has come back. */
 export const IS_BOUNCED = '(i.bounced_at >= i.sent_at OR i.sent_at IS NULL AND i.bounced_at IS NOT NULL)';
@@ -278,6 +281,11 @@ const STEP = `coalesce(max(CASE
                WHEN s.state = 'online' THEN CASE WHEN ${HAS_LOST_ALL} THEN 0 ELSE 3 END
                WHEN s.state = 'awaiting_installation' AND s.closed_at IS NULL OR (${IS_LATE}) THEN 2
                WHEN s.state = 'awaiting_owner' AND s.closed_at IS NULL THEN 1 END), 0)`;
+
+/** Whether each brand fails with which the owner of invitation `i` is not done. */
+export const IS_HELD_UP = `
+  i.brands && ${FAILING_BRANDS} AND NOT EXISTS (
+    SELECT FROM (SELECT) one ${BRANDS} WHERE b.brand <> ALL (${FAILING_BRANDS}) GROUP BY b.brand HAVING ${STEP} < 2)`;
 
 /**
  * When the owner of invitation `i` withdrew the consent, if the location may still be accessed: a session is online or its owner is done, no

@@ -83,6 +83,13 @@ export interface SentMessage {
   readonly at: Date;
 }
 
+/** What the replicas know from their own starts and reads. */
+export interface Outages {
+  /** Whether the remote service takes starts. */
+  readonly isServed: boolean;
+  readonly failingBrands: readonly string[];
+}
+
 export interface ClaimedWish {
   readonly id: string;
   readonly gridLocationId: string;
@@ -180,9 +187,8 @@ export class InvitationsStore {
     return tokenCiphertext && this.cipher.tryDecrypt(tokenCiphertext, sql.INVITATION_TOKENS.context(id));
   }
 
-  /** Returns whether the remote service takes starts, as far as the replicas know from their own calls. */
-  async isServed(): Promise<boolean> {
-    return (await this.database.query(sql.IS_SERVED)).length > 0;
+  async findOutages(): Promise<Outages> {
+    return (await this.database.query<Outages>(sql.FIND_OUTAGES))[0]!;
   }
 
   findSteps(id: string): Promise<Step[]> {

@@ -7,6 +7,7 @@ import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { sessionStalls, START_STALLS, INVERTER_STALLS } from './stalls/session-stalls.store.js';
 import { ReadHabits } from './poll/habits.service.js';
+import { BrandOutages } from './poll/brand-outages.service.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
 import { PollsStore } from './poll/polls.store.js';
@@ -36,6 +37,7 @@ import { StartsStore } from './start/starts.store.js';
     SessionRefreshService,
     SessionReader,
     ReadHabits,
+    BrandOutages,
     PollsStore,
     PollWrites,
     ReadPool,

@@ -119,6 +119,7 @@ export const HEALTHY: Facts = {
     usualStartsPerHour: null,
   },
   oldestTransaction: null,
+  brandOutages: [],
   registrations: {
     pending: 0,
     oldestPendingSeconds: 0,

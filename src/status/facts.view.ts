@@ -244,6 +244,20 @@ export const FACTS = {
       sessions: count('Sessions that are stalled for this cause'),
     }),
   }),
+  brandOutages: list(
+    'BrandOutageView',
+    'brand',
+    'Brands of which most of the newest sessions cannot be read now, while those of others are: no owner begins with them',
+    {
+      brand: text(),
+      failing: count(
+        'How many of its newest sessions have failed three times in a row',
+        'brand_failing_sessions',
+      ),
+      read: count('How many of these were read within 15 minutes'),
+      seconds: number('For how long enough have failed'),
+    },
+  ),
   registrations: part('OpenRegistrationsView', null, {
     pending: count('Registrations that are sent again automatically', 'registrations{status="pending"}'),
     oldestPendingSeconds: age('registration_age_seconds{status="pending"}'),

@@ -88,6 +88,11 @@ it.each<[string, string, Partial<Facts>]>([
     '8 starts within the last hour; at the same hour of each of the last days there were at least 46',
     { activity: { ...HEALTHY.activity, startsPerHour: 8, usualStartsPerHour: 46 } },
   ],
+  [
+    'brand_unreachable',
+    'acme: of its newest sessions, 7 cannot be read and 2 can; its owners wait',
+    { brandOutages: [{ brand: 'acme', failing: 7, read: 2, seconds: 60 }] },
+  ],
   ['inverters_shared', '1 inverter is', { sessions: { ...HEALTHY.sessions, sharedInverters: 1 } }],
   [
     'transaction_old',

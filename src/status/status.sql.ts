@@ -1,3 +1,4 @@
+import { FAILING_BRANDS } from '../onboarding/poll/brand-outages.store.js';
 import { IS_OPEN } from '../onboarding/poll/read-budget.store.js';
 import { COUNT } from '../stalls/stalls.sql.js';
 import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';
@@ -153,7 +154,11 @@ export const READ_QUEUES = `
       FROM remote_drift
     ) AS drift, (
       SELECT count(*)::int FROM invitations WHERE wish_due_at IS NOT NULL AND wished_at < now() - interval '1 minute'
-    ) AS "pendingWishes", (SELECT coalesce(json_agg(causes), '[]') FROM stalled AS causes) AS stalled, ${REASONS_SINCE} AS "reasonsSince"
+    ) AS "pendingWishes", (
+      SELECT coalesce(json_agg(json_build_object('brand', o.brand, 'failing', o.failing, 'read', o.read, 'seconds', ${age('o.since')})
+                               ORDER BY o.since), '[]')
+        FROM brand_outages o WHERE o.brand = ANY (${FAILING_BRANDS})
+    ) AS "brandOutages", (SELECT coalesce(json_agg(causes), '[]') FROM stalled AS causes) AS stalled, ${REASONS_SINCE} AS "reasonsSince"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
 /** The maximum number of latest changes counted per state. The maximum keeps the cost constant. */

@@ -19,7 +19,7 @@ type Operation = Degraded | { readonly operation: Degraded['operation']; readonl
 type Polling = Pick<Facts, 'poller'> & Pick<Facts['budget'], 'late'>;
 
 /** The row of READ_QUEUES. */
-interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, Readers {
+interface Queues extends Pick<Facts, 'sessions' | 'brandOutages' | 'registrations' | 'starts'>, Readers {
   readonly outbox: Omit<Facts['outbox'], 'readers'>;
   readonly drift: Pick<Facts['remote']['deployment'], 'contractDrift' | 'newDrift'>;
   readonly pendingWishes: number;
@@ -67,7 +67,8 @@ export class StatusStore {
       const degraded = operations.flatMap(({ waitSeconds: _, ...each }) =>
         each.health === 'healthy' ? [] : [each],
       );
-      const { handlers, webhooks, broker, outbox, drift, sessions, registrations, starts } = queues!;
+      const { handlers, webhooks, broker, outbox, drift, sessions, brandOutages, registrations, starts } =
+        queues!;
       return {
         /** The facts in the response of /status. */
         shared: {
@@ -80,6 +81,7 @@ export class StatusStore {
           activity: activity!,
           oldestTransaction,
           sessions,
+          brandOutages,
           registrations,
           starts,
         },

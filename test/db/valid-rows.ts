@@ -120,6 +120,7 @@ const VALID = {
   request_tokens: () => ({ id: true }),
   read_habits: () => ({ brand: 'acme', phase: 'late', age: 7, changed: 1, ended: 2, seconds: 3 }),
   brand_waits: () => ({ brand: 'acme', p50_seconds: 60, p95_seconds: 600, known: 20 }),
+  brand_outages: () => ({ brand: 'acme', since: new Date(), failing: 5, read: 0 }),
   deployment: () => ({ home: 'here' }),
   restores: () => ({ last_sequence: 0, first_sequence: 1 }),
   remote_operations: () => ({ operation: 'read_session' }),

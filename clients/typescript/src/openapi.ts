@@ -3225,7 +3225,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked";
+            code: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "brand_unreachable" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked";
             /**
              * @description `critical`: a person has to act at night, too
              * @enum {string}
@@ -3248,7 +3248,7 @@ export interface components {
              * @description The present reason from which this one probably follows; null if from none
              * @enum {string|null}
              */
-            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked" | null;
+            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "brand_unreachable" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked" | null;
             /**
              * Format: date-time
              * @description Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count
@@ -3628,6 +3628,15 @@ export interface components {
             /** @description Those that are stalled, by cause */
             stalled: components["schemas"]["StalledCauseView"][];
         };
+        BrandOutageView: {
+            brand: string;
+            /** @description How many of its newest sessions have failed three times in a row */
+            failing: number;
+            /** @description How many of these were read within 15 minutes */
+            read: number;
+            /** @description For how long enough have failed */
+            seconds: number;
+        };
         OpenRegistrationsView: {
             /** @description Registrations that are sent again automatically */
             pending: number;
@@ -3681,12 +3690,14 @@ export interface components {
             outbox: components["schemas"]["OutboxView"];
             /** @description Open sessions that may need a person; `GET /stalled` lists them */
             sessions: components["schemas"]["OpenSessionsView"];
+            /** @description Brands of which most of the newest sessions cannot be read now, while those of others are: no owner begins with them */
+            brandOutages: components["schemas"]["BrandOutageView"][];
             registrations: components["schemas"]["OpenRegistrationsView"];
             starts: components["schemas"]["StartsView"];
         };
         PastReasonView: {
             /** @enum {string} */
-            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked";
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "brand_unreachable" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked";
             /**
              * @description `critical`: a person has to act at night, too
              * @enum {string}
@@ -3706,7 +3717,7 @@ export interface components {
         };
         LastedView: {
             /** @enum {string} */
-            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked";
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "brand_unreachable" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked";
             /** @description For how long the reason was present in the step: a minute for each sample that has it */
             seconds: number;
             /**
@@ -3732,7 +3743,7 @@ export interface components {
              */
             at: string;
             /** @description All reasons of the step, the worst first. `database_unavailable`: the status could not be read */
-            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked")[];
+            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "brand_unreachable" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | "privacy_unlinked")[];
             /** @description The same reasons, and how long each was present */
             lasted: components["schemas"]["LastedView"][];
             /** @description Successful reads of sessions */

@@ -176,8 +176,8 @@ CREATE TABLE onboarding_sessions (
     least(created_at, updated_at, expires_at, started_updated_at) >= '0001-01-01 00:00:00+00'
     AND greatest(created_at, updated_at, expires_at, started_updated_at) <= '9999-12-31 23:59:59.999+00')
 );
--- Lists find the sessions of a rare brand by it. A brand never changes, and equal ones share an entry.
-CREATE INDEX onboarding_sessions_brand_idx ON onboarding_sessions(brand);
+-- Lists find the sessions of a rare brand by it, and brand_outages the newest of each brand. Neither column ever changes.
+CREATE INDEX onboarding_sessions_brand_recorded_at_idx ON onboarding_sessions(brand, recorded_at);
 CREATE INDEX onboarding_sessions_changed_at_id_idx ON onboarding_sessions(changed_at, id);
 CREATE INDEX onboarding_sessions_grid_location_id_idx ON onboarding_sessions(grid_location_id);
 -- Lists of sessions filter by metadata; see the index of users for its options. Polls do not write to this table, and its updates were
@@ -1148,6 +1148,21 @@ COMMENT ON COLUMN brand_waits.brand IS 'The brand of the sessions. Sessions with
 COMMENT ON COLUMN brand_waits.p50_seconds IS 'The time from awaiting_installation to online within which half of them came online.';
 COMMENT ON COLUMN brand_waits.p95_seconds IS 'The time within which 95 % of them came online.';
 COMMENT ON COLUMN brand_waits.known IS 'How many sessions were counted.';
+
+CREATE TABLE brand_outages (
+  brand text PRIMARY KEY,
+  since timestamptz(3) NOT NULL,
+  failing integer NOT NULL,
+  read integer NOT NULL,
+  checked_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT brand_outages_most_fail CHECK (0 <= read AND read <= failing)
+);
+COMMENT ON TABLE brand_outages IS 'The brands of which most of the newest sessions can not be read now, while those of others are. One worker finds them every few seconds (src/onboarding/poll/brand-outages.store.ts). Owners do not begin with them meanwhile.';
+COMMENT ON COLUMN brand_outages.brand IS 'The brand of the sessions, as it was given at their start.';
+COMMENT ON COLUMN brand_outages.since IS 'Since when enough sessions have failed.';
+COMMENT ON COLUMN brand_outages.failing IS 'How many of its newest sessions have failed three times in a row.';
+COMMENT ON COLUMN brand_outages.read IS 'How many of them were read within 15 minutes.';
+COMMENT ON COLUMN brand_outages.checked_at IS 'When a worker last found it. A row that no worker has found for two minutes means nothing.';
 
 -- No foreign key to users: its lock would wait for an erasure, which waits for the sessions that retention has locked.
 CREATE TABLE pruned_sessions (

@@ -11,7 +11,7 @@ import { Public } from '../../platform/http/public.decorator.js';
 import { invalidRequest } from '../../platform/http/validation.js';
 import { found, Problem } from '../../platform/problem/problem.js';
 import { DECLINE_REASONS } from '../invitation.rules.js';
-import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
+import { InvitationsStore, type InvitationRow, type Outages } from '../invitations.store.js';
 import {
   declineReasonOf,
   folderFrom,
@@ -36,6 +36,7 @@ const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, renewal: 410, eras
 
 /** The pages whose button needs a new start, unless all is online. */
 const NEEDS_START: readonly OwnerPage['kind'][] = ['ready', 'next', 'rejected', 'declined', 'withdrawn'];
+type Notice = NonNullable<PageContext['notice']>;
 
 /** Links have 43 characters, and what mail clients and campaigns add. */
 const MAX_URL_LENGTH = 2_000;
@@ -46,8 +47,9 @@ interface Visit {
   readonly token: string;
   readonly invitation: InvitationRow;
   readonly page: OwnerPage;
-  /** `outage`: the remote service takes no starts now. */
-  readonly notice?: 'outage' | undefined;
+  readonly notice?: Notice | undefined;
+  /** The brands of which no session can be begun now. */
+  readonly failingBrands: readonly string[];
 }
 
 /** Serves the page of an invitation to the owner. It needs no key: the token in its address is the owner's credential. */
@@ -272,11 +274,13 @@ export class OwnerPageController {
     for (const token of tokensIn(text)) {
       const invitation = await this.store.findByToken(token);
       if (invitation === null) continue;
-      const steps = await this.store.findSteps(invitation.id);
-      const page = planOwnerPage(invitation, steps, invitation.now);
-      const needsStart = NEEDS_START.includes(page.kind) && steps.some(({ kind }) => kind !== 'online');
-      const notice = needsStart && !(await this.store.isServed()) ? 'outage' : undefined;
-      return { token, invitation, page, notice };
+      const [steps, outages] = await Promise.all([
+        this.store.findSteps(invitation.id),
+        this.store.findOutages(),
+      ]);
+      const page = planOwnerPage(invitation, steps, invitation.now, outages.failingBrands);
+      const notice = steps.every(({ kind }) => kind === 'online') ? undefined : outageOf(page, outages);
+      return { token, invitation, page, notice, failingBrands: outages.failingBrands };
     }
     const { waitMs } = this.unknown.take(network, performance.now());
     const retryAfterSeconds = waitMs / 1_000;
@@ -287,7 +291,7 @@ export class OwnerPageController {
   private send(
     reply: FastifyReply,
     page: OwnerPage | { readonly kind: OtherPage },
-    { token, invitation, notice }: Partial<Visit> = {},
+    { token, invitation, notice, failingBrands }: Partial<Visit> = {},
     status?: number,
     extra: Pick<PageContext, 'notice' | 'consents' | 'host'> = {},
   ): void {
@@ -298,6 +302,7 @@ export class OwnerPageController {
     this.view.send(reply, page, {
       token,
       notice,
+      failingBrands,
       locale: invitation?.locale,
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
@@ -308,6 +313,13 @@ export class OwnerPageController {
       usualWaitSeconds: 'steps' in page ? usualWaitOf(page.steps, usualWait) : undefined,
     });
   }
+}
+
+/** Returns what the owner is told before the button, if it cannot begin now what it leads to. */
+function outageOf(page: OwnerPage, { isServed, failingBrands }: Outages): Notice | undefined {
+  if (NEEDS_START.includes(page.kind) && !isServed) return 'outage';
+  const isFailing = 'brand' in page && failingBrands.some((brand) => brand === page.brand);
+  return isFailing ? 'outage.brand' : undefined;
 }
 
 const CACHED = { 'cache-control': 'public, max-age=300' };

@@ -51,15 +51,21 @@ export const RENEWAL_COUNTS_MS = 86_400_000;
 const isRenewalRequested = ({ renewalRequestedAt }: Invited, now: Date): boolean =>
   renewalRequestedAt !== null && now.getTime() - renewalRequestedAt.getTime() < RENEWAL_COUNTS_MS;
 
-/** Returns the page of an invitation. `steps`: those of its brands. */
-export function planOwnerPage(invitation: Invited, steps: readonly Step[], now: Date): OwnerPage {
+/** Returns the page of an invitation. `steps`: those of its brands. An owner begins with a brand that does not fail, if one is left. */
+export function planOwnerPage(
+  invitation: Invited,
+  steps: readonly Step[],
+  now: Date,
+  failingBrands: readonly string[] = [],
+): OwnerPage {
   const { state, brands, erasedAt, wishDueAt, wishFailedAt, declineReason, isReplaced } = invitation;
   const isWithdrawn = invitation.consentWithdrawnAt !== null;
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'expired' || (state === 'declined' && isReplaced))
     return { kind: isRenewalRequested(invitation, now) ? 'renewal' : 'expired' };
   if (state === 'revoked') return { kind: state };
-  const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
+  const left = steps.filter(({ kind }) => kind === 'todo' || kind === 'started');
+  const next = left.find(({ brand }) => brand === null || !failingBrands.includes(brand)) ?? left[0];
   const again = { steps, brand: (next ?? steps[0])?.brand ?? null };
   if (isWithdrawn && (state === 'online' || (state === 'declined' && declineReason === null)))
     return { kind: 'withdrawn', ...again };

@@ -42,6 +42,16 @@ describe('the page of an invitation', () => {
     expect([page.kind, button]).toEqual([kind, brand]);
   });
 
+  it.each([
+    ['ready', 'sunward', ['acme'], [of('acme', 'todo'), of('sunward', 'todo')]],
+    ['next', 'sunward', ['acme'], [of('acme', 'started'), of('sunward', 'todo')]],
+    ['ready', 'acme', ['acme', 'sunward'], [of('acme', 'todo'), of('sunward', 'todo')]],
+    ['started', 'acme', ['acme'], [of('acme', 'started'), of('sunward', 'waiting')]],
+    ['ready', null, ['acme'], [of(null, 'todo')]],
+  ] as const)('is %s, for %s, while %s cannot be reached', (kind, brand, failingBrands, steps) => {
+    expect(plan(invited, steps, now, failingBrands)).toMatchObject({ kind, brand });
+  });
+
   it('is about the first thing that is over, and else about a wish', () => {
     const todo = [of('acme', 'todo'), of('sunward', 'todo')];
     expect(planOwnerPage({ ...invited, state: 'revoked', erasedAt: now }, todo).kind).toBe('erased');

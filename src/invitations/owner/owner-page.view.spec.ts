@@ -99,10 +99,17 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
   [
     '?lang=en',
     { kind: 'ready', brand: 'sun w', steps: TWO },
-    { label: 'Barn', isUnopened: true, host: 'scs.example', notice: 'outage' },
+    {
+      label: 'Barn',
+      isUnopened: true,
+      host: 'scs.example',
+      notice: 'outage',
+      failingBrands: ['acme', 'sun w'],
+    },
     [
       ...['main | data-unopened', 'h1 | ready.heading', 'p | ready.invited', 'p | place Barn'],
-      ...['p | ready.duration', BEGUN, BRANDS, 'p | notice outage', SECTION],
+      ...['p | ready.duration', BEGUN, BRANDS.replace('step.todo', 'step.failing')],
+      ...['p | notice outage', SECTION],
       ...['p | https://sunward.example/ brand.help SunWard', ...consent(' open')],
       'form | begin ?lang=en&amp;brand=sun+w&amp;text=HASH | ready.buttonOfBrand SunWard',
       ...['p | leads leads.host scs.example leads.after', ...decline('?lang=en')],
@@ -157,9 +164,10 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
   [
     '',
     { kind: 'waiting', brand: 'acme', steps: ONE },
-    { usualWaitSeconds: 900, isLate: true },
+    { usualWaitSeconds: 900, isLate: true, notice: 'outage.brand' },
     [
       ...['main | data-live', 'h1 | waiting.heading', 'p | late.text', 'p | waiting.told', WAITING],
+      'p | notice outage.brand acme',
       ...[...consent(''), 'form | begin ?brand=acme&amp;text=HASH | secondary waiting.button', LEADS],
       ...decline(''),
     ],

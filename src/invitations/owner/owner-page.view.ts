@@ -27,7 +27,9 @@ export interface PageContext {
   /** Whether the installation was online, and no longer is. */
   readonly isDisconnected?: boolean;
   /** A sentence above the text to which the owner agrees, by its key. */
-  readonly notice?: 'consent.changed' | 'outage' | undefined;
+  readonly notice?: 'consent.changed' | 'outage' | 'outage.brand' | undefined;
+  /** The brands of which no session can be begun now. */
+  readonly failingBrands?: readonly string[] | undefined;
   /** What the owner has agreed to, also if it is withdrawn. */
   readonly consents?: readonly Pick<GivenConsent, 'hash' | 'locale' | 'withdrawnAt'>[];
   /** The host to which the button leads, if a session was ever started. */
@@ -218,10 +220,12 @@ export class OwnerPageView {
         ...(isWithdrawn ? [text('withdrawn.access')] : []),
       ],
       progress: progressOf(page.kind, locale, text, context.usualWaitSeconds),
-      steps: brandStepsOf(steps, nameOf, text),
+      steps: brandStepsOf(steps, context.failingBrands ?? [], nameOf, text),
       brand:
         typeof brand === 'string' && brandSectionOf(brand, this.brands.all.get(brand), locale, folder, text),
-      notice: notice && text(notice),
+      notice:
+        notice &&
+        text(notice, notice === 'outage.brand' && typeof brand === 'string' ? { brand: nameOf(brand) } : {}),
       consent: brand !== undefined && {
         isOpen: page.kind === 'ready' || page.kind === 'withdrawn' || notice === 'consent.changed',
         heading: text('parts.heading'),

@@ -78,11 +78,16 @@ export function brandSectionOf(
 /** Returns the steps of the brands, for a list. */
 export const brandStepsOf = (
   steps: readonly Step[],
+  failingBrands: readonly string[],
   nameOf: (brand: string) => string,
   text: Translate,
 ): object[] =>
-  steps.map((step) => ({
-    ...step,
-    brand: step.brand === null ? null : nameOf(step.brand),
-    text: text(`step.${step.kind}`),
-  }));
+  steps.map((step) => {
+    const isLeft = step.kind === 'todo' || step.kind === 'started';
+    const isFailing = isLeft && failingBrands.some((brand) => brand === step.brand);
+    return {
+      ...step,
+      brand: step.brand === null ? null : nameOf(step.brand),
+      text: text(isFailing ? 'step.failing' : `step.${step.kind}`),
+    };
+  });

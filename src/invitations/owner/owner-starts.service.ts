@@ -53,6 +53,8 @@ export class OwnerStarts {
   async fulfil(wish: ClaimedWish, hasWaited: boolean): Promise<Begun> {
     const { id, gridLocationId, brand, metadata } = wish;
     try {
+      const { failingBrands } = await this.store.findOutages();
+      if (brand !== null && failingBrands.includes(brand)) return { kind: 'waiting' };
       const { session } = await this.sessions.start({ gridLocationId, brand, metadata, reuse: 'connected' });
       await this.store.fulfil(wish, hasWaited);
       const startUrl = this.views.findStartUrl(session);

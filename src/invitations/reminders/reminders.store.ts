@@ -7,7 +7,7 @@ import { withoutRefusedRows, type Work } from '../../platform/database/refused-r
 import { isSent } from '../../remote/shared/operations.store.js';
 import { findFacts } from '../invitation-events.store.js';
 import { reminderConflict, type InvitationConflict, type InvitationState } from '../invitation.rules.js';
-import { IS_BOUNCED, LIVE, STATE } from '../invitations.sql.js';
+import { IS_BOUNCED, IS_HELD_UP, LIVE, STATE } from '../invitations.sql.js';
 import {
   planReminder,
   reminderNow,
@@ -26,8 +26,8 @@ interface DueInvitation extends RemindedInvitation {
   readonly now: Date;
 }
 
-/** None is due while the remote service takes no starts: an owner who comes then could not begin. */
-const IS_DUE = `i.reminder_due_at <= now() AND ${LIVE} AND ${isSent('start_session')}`;
+/** None is due while the remote service takes no starts, or the brand fails: an owner who comes then could not begin. */
+const IS_DUE = `i.reminder_due_at <= now() AND ${LIVE} AND ${isSent('start_session')} AND NOT (${IS_HELD_UP})`;
 
 export const DUE_REMINDERS = `SELECT FROM invitations i WHERE ${IS_DUE}`;
 

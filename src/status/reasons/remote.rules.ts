@@ -62,6 +62,19 @@ export const REASONS_OF_REMOTE = {
           `${operation}: ${slow} of the latest ${calls} calls of all processes took over ${SLOW_SECONDS} s`,
       ),
   },
+  brand_unreachable: {
+    severity: 'warning',
+    title: 'The sessions of a brand cannot be read, while others are',
+    runbook: 'owners-wait',
+    waitsFor: 'remote_service',
+    alertAfter: '5m',
+    find: ({ brandOutages }) =>
+      brandOutages.map(
+        ({ brand, failing, read }) =>
+          `${brand}: of its newest sessions, ${failing} cannot be read and ${read} can; its owners wait`,
+      ),
+    began: ({ brandOutages }) => brandOutages.map(({ seconds }) => seconds),
+  },
   held_back_by_remote_service: {
     severity: 'warning',
     title: 'The remote service asks us to wait',

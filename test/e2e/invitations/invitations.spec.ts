@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { IS_SERVED } from '../../../src/invitations/invitations.sql.js';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { LinkCodesStore } from '../../../src/invitations/owner/link-codes.store.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
+import { BrandOutages } from '../../../src/onboarding/poll/brand-outages.service.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { insertCustomer, insertRow } from '../../db/valid-rows.js';
 import { insertConsent } from '../../setup/consent.js';
@@ -457,7 +457,8 @@ describe('the consent of an owner', () => {
     await service.app.get(InvitationsStore).recordProgress(null);
     expect(await read(id)).toMatchObject({ state: 'declined', nextReminderAt: null });
     expect(await textOf(await open(url))).toEqual(isWithdrawn);
-    jest.spyOn(service.app.get(InvitationsStore), 'isServed').mockResolvedValueOnce(false);
+    const outages = { isServed: false, failingBrands: [] };
+    jest.spyOn(service.app.get(InvitationsStore), 'findOutages').mockResolvedValueOnce(outages);
     expect(await textOf(await open(url))).toContain('cannot be started right now');
     await stalledAs(id, undefined);
     await click(url);
@@ -1583,7 +1584,7 @@ describe('a reminder', () => {
     });
     await waitFor(
       'the remote service to count as recovered',
-      async () => (await query(IS_SERVED, [])).length > 0,
+      async () => (await service.app.get(InvitationsStore).findOutages()).isServed,
     );
     // An owner who has left the page open continues without a reminder.
     await age(id, 0);
@@ -1598,6 +1599,59 @@ describe('a reminder', () => {
       await remind();
     }
     expect((await remindersOf(id)).map(({ data }) => data.cause)).toEqual(['recovered']);
+  });
+
+  it('is not due while the brand fails with which the owner is not done, and once when it is over', async () => {
+    const { control } = service.sandbox!;
+    for (let n = 0; n < 5; n++) {
+      const { id } = await client.startNew({ brand: 'sunward' });
+      await control.complete(id, { brand: 'sunward', onlineAfterMs: null });
+      await client.startNew({ brand: 'heliotec' });
+      await client.startNew();
+    }
+    const [one, both] = [
+      await invite({ brands: ['sunward'] }),
+      await invite({ brands: ['sunward', 'heliotec'] }),
+    ];
+    const failing = async () => {
+      await service.app.get(BrandOutages).find();
+      return (await service.app.get(InvitationsStore).findOutages()).failingBrands;
+    };
+    const fault = { operation: 'read_session', kind: 'answer', status: 500, times: null } as const;
+    await control.addFault({ ...fault, brand: 'sunward' });
+    await waitFor('the brand to fail', async () => (await failing()).includes('sunward'));
+    expect(await failing()).toEqual(['sunward']);
+
+    expect(await textOf(await open(one.url))).toContain('sunward cannot be connected right now, through no');
+    const page = await textOf(await open(both.url));
+    expect(page).toContain('<strong>sunward</strong> <span>cannot be connected right now</span>');
+    expect(page).toContain('Connect heliotec');
+    for (const { id } of [one, both]) await age(id, 49);
+    await remind();
+    expect([await remindersOf(one.id), await remindersOf(both.id)]).toMatchObject([[], [{}]]);
+    expect((await click(one.url)).headers.get('location')).toBe(one.url.split('/').at(-1));
+    expect(await textOf(await open(one.url))).toContain('We keep trying');
+    expect((await click(`${both.url}?brand=heliotec`)).headers.get('location')).toContain('pv-onboarding');
+    await query(
+      `UPDATE invitations SET wished_at = now() - interval '2 hours', wish_due_at = now() - interval '1 ms' WHERE id = $1`,
+      [one.id],
+    );
+    await waitFor('the wish to be tried again', async () => {
+      const later = `SELECT FROM invitations WHERE id = $1 AND wish_due_at > now() + interval '50 minutes'`;
+      return (await query(later, [one.id])).length > 0;
+    });
+    expect(await read(one.id)).toMatchObject({ state: 'opened', stalled: null });
+
+    await control.clearFaults();
+    await waitFor('the brand to be read', async () => (await failing()).length === 0);
+    await query(`UPDATE invitations SET wish_due_at = now() - interval '1 ms' WHERE id = $1`, [one.id]);
+    await isIn(one.id, 'started');
+    await query(
+      `UPDATE invitations SET recovered_at = recovered_at - interval '10 minutes', reminder_due_at = now() WHERE id = $1`,
+      [one.id],
+    );
+    for (let time = 0; time < 2; time++) await remind();
+    expect((await remindersOf(one.id)).map(({ data }) => data.cause)).toEqual(['recovered']);
   });
 
   it('is not due at once while the owner waits for us, or is done', async () => {

@@ -57,7 +57,13 @@ describe('a process', () => {
   const OF_API = ['bulk_actions.run'];
   const OF_WORKERS = [
     ...['campaigns.cancel_forgotten', 'campaigns.delete_dead_uploads', 'campaigns.drain'],
-    ...['campaigns.settle_decided', 'events.deliver', 'habits.count', 'invitations.expire'],
+    ...[
+      'brands.find_outages',
+      'campaigns.settle_decided',
+      'events.deliver',
+      'habits.count',
+      'invitations.expire',
+    ],
     ...['invitations.follow', 'invitations.follow_slowly', 'invitations.forget_guesses'],
     ...['invitations.fulfil_wishes', 'invitations.remind', 'polls.claim', 'polls.claim_settled'],
     ...['polls.measure_budget', 'polls.release_expired', 'polls.renew_leases', 'polls.start_reads'],

@@ -4,6 +4,7 @@ import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { seedSessions } from '../support/seeded-sessions.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { repeatUntilEnd, type Cause, type Planted } from './planted.js';
 
@@ -140,6 +141,20 @@ export const CAUSES_ON_CALL = {
       await addHistory(planted, null, 'awaiting_owner');
     },
     reasons: { starts_fell: 'at the same hour of each of the last days there were at least 20' },
+  },
+  'the sessions of a brand cannot be read': {
+    async plant({ client, control, database }) {
+      // So many are read that the failures are too few in a row to open the breaker.
+      await seedSessions(database, control, 40);
+      for (let n = 0; n < 5; n++) {
+        const { id } = await client.startNew({ brand: 'sunward' });
+        await control.complete(id, { brand: 'sunward', onlineAfterMs: null });
+      }
+      const fault = { kind: 'answer', status: 500, operation: 'read_session', times: null } as const;
+      await control.addFault({ ...fault, brand: 'sunward' });
+    },
+    reasons: { brand_unreachable: 'sunward: of its newest sessions, 5 cannot be read and 0 can' },
+    also: ['held_back_by_breaker', 'remote_degraded', 'reads_stale', 'sessions_overdue'],
   },
   'reads get 500, and then 502': {
     async plant({ control, database }) {

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { Environment } from '../../platform/env/environment.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
+import { updateBrandOutages } from './brand-outages.store.js';
+
+const STOP_WITHIN_MS = stopsWithin(500);
+const FIND_EVERY_MS = 10_000;
+
+/** Finds the brands whose sessions can no longer be read, while those of others are. */
+@Injectable()
+export class BrandOutages extends BackgroundTasks {
+  protected readonly tasks = [
+    task({
+      name: 'brands.find_outages',
+      everyMs: FIND_EVERY_MS,
+      once: 'deployment',
+      run: () => this.find(),
+    }),
+  ];
+
+  constructor(
+    private readonly database: Database,
+    { ROLE }: Environment,
+  ) {
+    super('outages of brands could not be found', STOP_WITHIN_MS, ROLE !== 'api');
+  }
+
+  async find(): Promise<void> {
+    await updateBrandOutages(this.database);
+  }
+}
