@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Client } from '#client/client.js';
 import { confirm, YES, type Confirmation } from '../confirm.js';
-import { JSON_OPTION, printJson, printYaml } from '../print.js';
+import { JSON_OPTION, printJson } from '../print.js';
 import type { FindApi } from './service-api.js';
 
 /** Returns the parameters of a call about one item. */
@@ -26,7 +26,7 @@ export class ApiCommand extends Command {
   /** Runs `call` with the arguments and options of the command. Prints the result as JSON with `--json`, else with `forPeople`. */
   calls<Arguments extends unknown[], Result>(
     call: (client: Client, ...given: Arguments) => Promise<{ readonly data: Result }>,
-    forPeople: (result: Result) => void = (result) => printYaml(result as object),
+    forPeople: (result: Result) => void,
   ): this {
     return this.option(...JSON_OPTION).action(async () => {
       const { json, yes, ...options } = this.opts<Confirmation & { json?: boolean }>();

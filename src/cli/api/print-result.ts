@@ -117,7 +117,6 @@ function cellOf(resolve: Resolve, schema: Schema, value: unknown, width: number)
     return more.length > 0 ? `${cell} +${more.length}` : cell;
   }
   if (typeof value === 'number') return Math.round(value * 10) / 10;
-  if (schema['x-secret'] && value) return 'not shown';
   if (typeof value !== 'string') return value === null || value === undefined ? null : JSON.stringify(value);
   if (schema.format === 'date-time') return age(value);
   // The path of an address may contain a secret of the receiver.

@@ -243,6 +243,18 @@ describe('check-remote', () => {
       expect(result.findings).toContainEqual(
         expect.objectContaining({ check: name, saw: 'done earlier, and not repeated' }),
       );
+    const other = await check(
+      service.environment,
+      '--register',
+      'check-live',
+      '--ean',
+      newValidEan(),
+      '--yes',
+    );
+    expect([other.exitCode, differences(other)]).toEqual([
+      1,
+      [expect.stringContaining('fails user.request: ')],
+    ]);
     const { users, sessions } = await service.sandbox!.control.ledger();
     expect({ users, sessions }).toEqual({ users: before.users, sessions: before.sessions });
   });
@@ -319,6 +331,7 @@ describe('check-remote', () => {
   it.each([
     [['--register', 'A'], 'Give --register and --ean together.'],
     [['--register', 'A', '--ean', '12'], '--ean'],
+    [['--register', ' ', '--ean', '541448860000000013'], '--register: a tenantReference '],
     [['--register', 'A', '--ean', '541448860000000013'], 'Give --yes to register without a terminal.'],
   ])('refuses %j', async (args, message) => {
     await expect(printed(service.environment, ...args)).rejects.toMatchObject({

@@ -888,6 +888,20 @@ LINE  STATUS   EAN  REFERENCE                 PROBLEMS
 = 2`,
     ],
     [
+      'of a number that is none',
+      `webhooks rotate-secret ${ID} --overlap-seconds 1m`,
+      [],
+      `! error: option '--overlap-seconds <number>' argument '1m' is invalid. It must be a number.
+= 2`,
+    ],
+    [
+      'of headers that are not JSON',
+      `webhooks update ${ID} --headers-file customers.csv`,
+      [],
+      `! The file of the headers is not JSON.
+= 1`,
+    ],
+    [
       'of the result of a campaign',
       `campaigns result ${ID}`,
       ['a;b\n'],

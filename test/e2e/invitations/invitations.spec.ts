@@ -1227,6 +1227,13 @@ describe('the link of an invitation', () => {
       ...{ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     });
+    for (const [name, type] of [
+      ['page.css', 'text/css; charset=utf-8'],
+      ['page.js', 'text/javascript; charset=utf-8'],
+    ]) {
+      const found = Object.fromEntries((await open(new URL(name!, url).href)).headers);
+      expect(found).toMatchObject({ 'content-type': type, 'cache-control': 'public, max-age=300' });
+    }
     const other = await invite();
     const french = await open(other.url, { 'accept-language': 'es, fr;q=0.8, en;q=0.5' });
     expect(await textOf(french)).toContain('<html lang="fr">');
