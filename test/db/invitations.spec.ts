@@ -20,7 +20,7 @@ const DECLINED = { ...OPENED, declined_at: ago(9), decline_reason: 'not_mine' };
 const ONLINE = { ...OPENED, owner_done_at: ago(30), online_at: ago(20) };
 const CODE = { code_hash: HASH, code_expires_at: ago(-1) };
 const BOUNCED = { sent_at: ago(7), bounced_at: ago(5), bounced_channel: 'letter' };
-const SAME = [false, null, false, null, false, null, false, null, false, null];
+const SAME: readonly unknown[] = [false, null, false, null, false, null, false, null, false, null];
 const changed = (at: number, ...values: readonly unknown[]) => SAME.toSpliced(at, values.length, ...values);
 
 describe('a statement about an invitation', () => {
