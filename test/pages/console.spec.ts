@@ -261,7 +261,7 @@ describeInChromium('the console, in Chromium', () => {
       const row = page.getByRole('row', { name: 'customer-14' });
       await row.getByText('The last 3 reads of the session failed').waitFor();
       await picture(page, 'console-remedy');
-      await row.getByRole('link').click();
+      await row.getByRole('link', { name: body.id.slice(0, 8) }).click();
       await page.getByText('The last 3 reads of the session failed').waitFor();
       expect(await page.getByText('Waits for the owner').count()).toBe(0);
       await page.goBack();
@@ -1097,7 +1097,7 @@ describeInChromium('the console, in Chromium', () => {
       const card = page.getByRole('listitem').filter({ hasText: 'Registrations wait for your decision' });
       await card.getByText('Tried: nothing by itself').waitFor();
       const group = page.getByRole('listitem').filter({ hasText: 'Nobody knows whether' });
-      await group.getByText(/, tried \d times?\. .* by administrator key/).waitFor();
+      await group.getByText(/, tried \d times?, at last: .* by administrator key/).waitFor();
       const audit = await group.getByRole('link', { name: 'Registration retried' }).getAttribute('href');
       expect(audit).toBe(`/console/audit?targets=${id}`);
       await picture(page, 'console-duty');

@@ -99,7 +99,9 @@ function LastAnswer({ of: delivery, from: endpoint }: AnswerProps) {
       {delivery.lastAnswer ? (
         <pre>{delivery.lastAnswer}</pre>
       ) : (
-        <p className="soft">The answer had no body.</p>
+        <p className="soft">
+          {delivery.lastStatus === null ? 'There was no answer.' : 'The answer had no body.'}
+        </p>
       )}
       <div>
         <Redeliver of={delivery} />

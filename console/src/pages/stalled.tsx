@@ -8,7 +8,7 @@ import { useCampaigns, useStalled } from '../api/queries.js';
 import { countOf } from '../format/words.js';
 import { BulkRemedies } from '../parts/bulk.js';
 import { useNow } from '../parts/clock.js';
-import { replaceFilters } from '../parts/link.js';
+import { Link, replaceFilters } from '../parts/link.js';
 import { List, type Filter } from '../parts/list.js';
 import { useMay } from '../parts/may.js';
 import { Badge } from '../parts/panel.js';
@@ -21,6 +21,7 @@ import { Age } from '../parts/time.js';
 import type { BrandNames } from '../rules/brands.js';
 import type { Filters } from '../rules/route.js';
 import { plainly } from '../rules/sentence.js';
+import { missingFor } from '../rules/scopes.js';
 import { isNew, KINDS, pageAbout, SHORT_WAITS, WAITS_FOR } from '../rules/stalled.js';
 
 type Query = NonNullable<paths['/api/v1/stalled']['get']['parameters']['query']>;
@@ -87,7 +88,13 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
         values={filters}
         onFilter={(name, value) => replaceFilters('stalled', { ...filters, [name]: value })}
         pageOf={(item) => pageAbout(item)}
-        acts={(selected, clear) => <BulkRemedies of={selected} onDone={clear} />}
+        acts={(selected, clear) => (
+          <BulkRemedies
+            of={selected}
+            none="These have no remedy in common: select those of one cause."
+            onDone={clear}
+          />
+        )}
         columns={columnsOf(brands)}
       />
     </>
@@ -161,7 +168,7 @@ const columnsOf = ({ nameOf }: BrandNames) => [
   },
   {
     title: 'Customer',
-    of: ({ tenantReference }: StalledItem) => tenantReference ?? <span className="soft">–</span>,
+    of: (item: StalledItem) => <Customer of={item} />,
     text: ({ tenantReference }: StalledItem) => tenantReference,
   },
   { title: 'Brand', of: ({ brand }: StalledItem) => brand && nameOf(brand) },
@@ -219,4 +226,17 @@ const New = ({ item }: { readonly item: StalledItem }) =>
 function Id({ item }: { readonly item: StalledItem }) {
   const page = pageAbout(item);
   return page === null ? <ShortId of={item.id} /> : <IdLink {...page} of={item.id} />;
+}
+
+/** Shows the reference of the customer, which leads to its page. */
+function Customer({ of: { tenantReference, gridLocationId, kind, id } }: { readonly of: StalledItem }) {
+  const mayOpen = missingFor('customers', useMay()) === null;
+  const customer = gridLocationId ?? (kind === 'registration' ? id : null);
+  if (tenantReference === null) return <span className="soft">–</span>;
+  if (customer === null || !mayOpen) return tenantReference;
+  return (
+    <Link to="customers" id={customer}>
+      {tenantReference}
+    </Link>
+  );
 }

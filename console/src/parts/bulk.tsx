@@ -160,24 +160,31 @@ interface RemediesProps {
   readonly of: readonly StalledItem[];
   /** Returns the text of a button. Default: the label of the remedy. */
   readonly label?: (remedy: string) => string;
+  /** Shown if they have no remedy in common. */
+  readonly none?: string;
   readonly onDone: () => void;
 }
 
 /** The remedies that all of these items have, and that this person may apply. */
-export function BulkRemedies({ of: items, label: labelOf = (remedy) => remedy, onDone }: RemediesProps) {
+export function BulkRemedies({
+  of: items,
+  label: labelOf = (remedy) => remedy,
+  none,
+  onDone,
+}: RemediesProps) {
   const may = useMay();
-  return commonRemedies(items)
-    .filter((remedy) => wayOf(remedy, may) === 'call')
-    .map(({ operationId, label, confirm, body, on }) => (
-      <BulkAct
-        key={operationId}
-        label={labelOf(label)}
-        operationId={operationId}
-        on={on}
-        {...(body !== null && { body })}
-        unit="item"
-        danger={confirm}
-        onDone={onDone}
-      />
-    ));
+  const common = commonRemedies(items).filter((remedy) => wayOf(remedy, may) === 'call');
+  if (common.length === 0) return none;
+  return common.map(({ operationId, label, confirm, body, on }) => (
+    <BulkAct
+      key={operationId}
+      label={labelOf(label)}
+      operationId={operationId}
+      on={on}
+      {...(body !== null && { body })}
+      unit="item"
+      danger={confirm}
+      onDone={onDone}
+    />
+  ));
 }

@@ -30,7 +30,7 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
           label="Invite the owner"
           gridLocationId={gridLocationId}
           brands={expected.brands}
-          isMain
+          isMain={location.waitsFor !== 'nobody'}
         />
       )}
       {may('onboarding:write') && (

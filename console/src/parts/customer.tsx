@@ -93,10 +93,10 @@ export function CustomerCases({ customers, isPage = false }: CasesProps) {
           page={{ to: 'registrations', filters: { status: customer.registration.status } }}
         />
       )}
-      <About customer={customer} />
       {customer.cases.map((each) => (
         <Location key={each.gridLocationId} of={each} />
       ))}
+      <About customer={customer} />
       {may('admin') && <Audit targets={targetsOf(customer)} />}
     </article>
   ));
@@ -253,7 +253,7 @@ function Location({ of: location }: { readonly of: Case }) {
           { title: 'First seen', of: ({ firstSeenAt }) => <Instant at={firstSeenAt} /> },
           {
             title: 'Missing since',
-            of: ({ missingSince }) => <Instant at={missingSince} none="it is listed" />,
+            of: ({ missingSince }) => <Instant at={missingSince} none="not missing" />,
           },
         ]}
       />

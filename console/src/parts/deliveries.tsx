@@ -111,7 +111,7 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
           },
           {
             title: 'Attempts',
-            of: ({ attempts, lastAttemptAt }) => <Attempts attempts={attempts} at={lastAttemptAt} />,
+            of: (each) => <Attempts of={each} />,
             text: ({ attempts }) => attempts,
           },
           {
@@ -127,12 +127,17 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
   );
 }
 
-const Attempts = ({ attempts, at }: { readonly attempts: number; readonly at: string | null }) => (
+const Attempts = ({ of: { attempts, lastAttemptAt, nextAttemptAt } }: { readonly of: Delivery }) => (
   <>
     {countOf(attempts, 'attempt')}
-    {at !== null && (
+    {lastAttemptAt !== null && (
       <>
-        , the last <Age at={at} />
+        , the last <Age at={lastAttemptAt} />
+      </>
+    )}
+    {attempts > 0 && nextAttemptAt !== null && (
+      <>
+        , the next <Age at={nextAttemptAt} />
       </>
     )}
   </>

@@ -61,11 +61,16 @@ function triedCalls(status: Status): string | null {
   return tried.length === 0 ? null : tried.join(' ');
 }
 
-/** Returns how often something that is stalled has been tried, in words; null if nothing counts that. */
+const MOST_LETTERS = 120;
+
+/** Returns how often something that is stalled has been tried and what came of it last, in words; null if nothing counts that. */
 export function triesOf({ evidence }: Pick<StalledItem, 'evidence'>): string | null {
-  const { attempts, failures, reads } = evidence;
+  const { attempts, failures, reads, lastError } = evidence;
   const count = [attempts, failures, reads].find((each) => typeof each === 'number');
-  return count === undefined || count === 0 ? null : `tried ${countOf(count, 'time')}`;
+  if (count === undefined || count === 0) return null;
+  const tried = `tried ${countOf(count, 'time')}`;
+  if (typeof lastError !== 'string') return tried;
+  return `${tried}, at last: ${lastError.length > MOST_LETTERS ? `${lastError.slice(0, MOST_LETTERS)} …` : lastError}`;
 }
 
 type Act = Pick<Schemas['AuditEntryView'], 'at' | 'target' | 'action'>;

@@ -92,7 +92,8 @@ function Group({ group, acts }: GroupProps) {
         <p className="soft">
           {WAITS_FOR[waitsFor]}, {count > 1 && 'the oldest '}
           <For at={first.since} />
-          {tries !== null && `, ${tries}`}.<LastAct of={acts} /> Next: <Sentence text={nextOf(first)} />
+          {tries !== null && <Sentence text={`, ${tries}`} />}.<LastAct of={acts} /> Next:{' '}
+          <Sentence text={nextOf(first)} />
         </p>
       </div>
       <span className="actions">
