@@ -21,7 +21,7 @@ const INSERT_CONSENT = `
              SELECT FROM consents WHERE invitation_id = $1 AND brand IS NOT DISTINCT FROM $2 AND text_hash = $3 AND withdrawn_at IS NULL)
     RETURNING given_at AS "givenAt"`;
 
-const WITHDRAW_CONSENTS = `
+export const WITHDRAW_CONSENTS = `
     UPDATE consents SET withdrawn_at = clock_timestamp() WHERE invitation_id = $1 AND withdrawn_at IS NULL
     RETURNING withdrawn_at AS "withdrawnAt"`;
 

@@ -18,6 +18,7 @@ import {
   IS_RENEWED,
   IS_REPLACED,
   LIVE,
+  MAY_BE_ACCESSED,
   STATE,
 } from './invitations.sql.js';
 
@@ -29,7 +30,7 @@ const FIND_FACTS = prepared('invitations.find_stall_facts')`
            CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", i.bounced_channel AS "bouncedChannel",
            i.renewal_requested_at AS "renewalRequestedAt", i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced",
            i.renewal_requested_at IS NOT NULL AND ${IS_RENEWED} AS "isRenewed",
-           ${ACCESS_WITHDRAWN_AT} AS "accessWithdrawnAt", ${isSent('start_session')}
+           ${ACCESS_WITHDRAWN_AT} AS "accessWithdrawnAt", ${MAY_BE_ACCESSED} AS "mayBeAccessed", ${isSent('start_session')}
              AND (i.wish_brand = ANY (${FAILING_BRANDS})) IS NOT TRUE AS "isServed"
       FROM ${INVITATIONS}
      WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL AND u.erased_at IS NULL`;

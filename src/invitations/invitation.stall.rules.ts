@@ -140,6 +140,8 @@ type Known = Omit<
 > & {
   /** When the owner withdrew the consent, if the installation may still be accessed. */
   readonly accessWithdrawnAt: Date | null;
+  /** Whether the consent is withdrawn, and a session may still come online. */
+  readonly mayBeAccessed: boolean;
   /** Whether the tenant has invited again since the request for a new link. */
   readonly isRenewed: boolean;
   /** When a message with the link last came back, and was not followed by another. Null if none did. */
@@ -177,13 +179,15 @@ export const isUnreachable = ({
 
 /** Decides whether the tenant has to reply to a request for a new link. */
 function stallOfRenewal(
-  { state, isReplaced, renewalRequestedAt, isRenewed }: Known,
+  { state, isReplaced, renewalRequestedAt, isRenewed, mayBeAccessed }: Known,
   now: Date,
 ): Look<InvitationCause> {
   const isOver = state === 'expired' || (state === 'declined' && isReplaced);
-  if (!isOver || renewalRequestedAt === null || isRenewed) return { stall: null, lookAgainAt: null };
+  // A session that comes online does not change an invitation that is over.
+  const lookAgainAt = mayBeAccessed ? later(now, HOUR_MS) : null;
+  if (!isOver || renewalRequestedAt === null || isRenewed) return look([], now, lookAgainAt);
   const [since, until] = [renewalRequestedAt, later(renewalRequestedAt, RENEWAL_MS)];
-  return look([{ cause: 'renewal_requested', since, from: since, until, evidence: {} }], now);
+  return look([{ cause: 'renewal_requested', since, from: since, until, evidence: {} }], now, lookAgainAt);
 }
 
 /** Decides why an invitation is stalled, the most important cause first. */

@@ -32,6 +32,7 @@ const INVITED: Known = {
   isRenewed: false,
   expiresAt: later(ago(80), 1_000 * HOUR_MS),
   accessWithdrawnAt: null,
+  mayBeAccessed: false,
   isServed: true,
 };
 const soonFrom = later(INVITED.expiresAt, -100 * HOUR_MS);
@@ -65,6 +66,12 @@ describe('an invitation is stalled', () => {
       'while the owner has withdrawn the consent and the installation may be accessed, before all else',
       { ...wish, ...asked, state: 'revoked', accessWithdrawnAt: ago(3) },
       { cause: 'consent_withdrawn', since: ago(3), evidence: {} },
+      later(NOW, HOUR_MS),
+    ],
+    [
+      'perhaps later, once the consent is withdrawn and a session may still come online',
+      { ...wish, state: 'revoked', mayBeAccessed: true },
+      null,
       later(NOW, HOUR_MS),
     ],
     [

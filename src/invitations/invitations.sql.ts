@@ -287,16 +287,22 @@ export const IS_HELD_UP = `
   i.brands && ${FAILING_BRANDS} AND NOT EXISTS (
     SELECT FROM (SELECT) one ${BRANDS} WHERE b.brand <> ALL (${FAILING_BRANDS}) GROUP BY b.brand HAVING ${STEP} < 2)`;
 
-/**
- * When the owner of invitation `i` withdrew the consent, if the location may still be accessed: a session is online or its owner is done, no
- * later invitation has a consent, and the tenant has not revoked since.
- */
+/** Whether the owner of invitation `i` has withdrawn the consent, no later invitation has one, and the tenant has not revoked since. */
+const IS_WITHDRAWN = `
+  ${CONSENT_WITHDRAWN_AT} > coalesce(i.revoked_at, '-infinity')
+  AND NOT EXISTS (SELECT FROM consents c JOIN invitations o ON o.id = c.invitation_id
+                   WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at)`;
+
+/** When the owner of invitation `i` withdrew the consent, if the location may still be accessed: a session is online or its owner is done. */
 export const ACCESS_WITHDRAWN_AT = `
-  CASE WHEN ${CONSENT_WITHDRAWN_AT} > coalesce(i.revoked_at, '-infinity')
+  CASE WHEN ${IS_WITHDRAWN}
         AND (SELECT ${STEP} FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND ${COUNTS}) >= 2
-        AND NOT EXISTS (SELECT FROM consents c JOIN invitations o ON o.id = c.invitation_id
-                         WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at)
        THEN ${CONSENT_WITHDRAWN_AT} END`;
+
+/** Whether the location of invitation `i` may be accessed later, although the owner has withdrawn the consent: a session is watched. */
+export const MAY_BE_ACCESSED = `
+  coalesce(${IS_WITHDRAWN}, false)
+  AND EXISTS (SELECT FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND s.closed_at IS NULL)`;
 
 /** Revokes locked invitation $1, if it has not ended, or to end the link of an owner who has withdrawn the consent. */
 export const REVOKE = `

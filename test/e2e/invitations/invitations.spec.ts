@@ -493,7 +493,7 @@ describe('the consent of an owner', () => {
   });
 
   it('is withdrawn also by a link that was revoked, and only where it was given', async () => {
-    const { id, url } = await invite({ locale: 'en' });
+    const { id, url, ...invitation } = await invite({ locale: 'en' });
     expect((await withdrawal(id)).body).toMatchObject({ code: 'invitation_conflict' });
     await click(`${url}/withdrawal`);
     expect(await read(id)).toMatchObject({ state: 'invited', declinedAt: null });
@@ -503,6 +503,15 @@ describe('the consent of an owner', () => {
     await click(`${url}/withdrawal`);
     expect(await read(id)).toMatchObject({ state: 'revoked', consentWithdrawnAt: expect.any(String) });
     expect(await textOf(await open(url))).not.toContain('/withdrawal"');
+    // The flow of the owner is still open, so an hour later the installation may be online.
+    const looks = () =>
+      database().query(`SELECT FROM stall_looks WHERE subject = $1 AND look_at > now()`, [id]);
+    await waitFor('a look', async () => (await looks()).length > 0);
+    const sessionId = await sessionOf(invitation);
+    await service.sandbox!.control.online(sessionId);
+    await client.untilState(sessionId, 'online');
+    await service.database.query('UPDATE stall_looks SET look_at = now() WHERE subject = $1', [id]);
+    await stalledAs(id, 'consent_withdrawn');
   });
 
   it('is withdrawn for every invitation of the location by which it was given, and of no other one', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { WITHDRAW_CONSENTS } from '../../../src/invitations/consents.sql.js';
 import {
   DECLINE,
   FIND_DECLINED,
@@ -217,6 +218,13 @@ describe('R46: what owners press counts once, and in its order', () => {
   it('if they withdraw the consent twice at once', async () => {
     const { errors, wrong } = await pressTwice('/withdrawal', 'consent.withdrawn');
     expect({ errors, wrong }).toEqual({ errors: 0, wrong: 0 });
+  });
+
+  itAtLength('turns red when a consent is withdrawn that was withdrawn before', async () => {
+    const { wrong } = await pressTwice('/withdrawal', 'consent.withdrawn', (app) =>
+      changeStatement(app, WITHDRAW_CONSENTS, ' AND withdrawn_at IS NULL', ''),
+    );
+    expect(wrong).toBe(OWNERS);
   });
 
   it('if they decline twice at once', async () => {
