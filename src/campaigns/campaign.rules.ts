@@ -85,6 +85,7 @@ export const ROW_PROBLEMS = [
   'reference_normalised',
   'reference_alike',
   'reference_erased',
+  'owner_declined',
   'ean_invalid',
   'ean_length',
   'ean_rounded',

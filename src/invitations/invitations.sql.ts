@@ -36,7 +36,7 @@ const MAY_REOPEN = `i.online_at IS NOT NULL AND i.disconnected_at IS NULL AND i.
 const MAY_RETURN = `i.disconnected_at IS NOT NULL AND i.expired_at IS NOT NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL AND NOT ${IS_REPLACED}`;
 
 /** When the owner of invitation `i` withdrew the last consent. Null: a consent stands, or none was given. */
-const CONSENT_WITHDRAWN_AT =
+export const CONSENT_WITHDRAWN_AT =
   '(SELECT max(c.withdrawn_at) FROM consents c WHERE c.invitation_id = i.id HAVING bool_and(c.withdrawn_at IS NOT NULL))';
 
 /** The state of invitation `i`, for views and filters. */

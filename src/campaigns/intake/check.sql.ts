@@ -1,3 +1,4 @@
+import { CONSENT_WITHDRAWN_AT, IS_REPLACED } from '../../invitations/invitations.sql.js';
 import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 import type { RowProblemCode } from '../campaign.rules.js';
 
@@ -151,6 +152,18 @@ export const WARN_ALIKE = `
     )
     UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'reference_alike', `'Another reference looks like this one: do both name the same customer?'`)}
       FROM alike WHERE r.campaign_id = $1 AND r.line = alike.line`;
+
+/** Warns about owners who have declined their last invitation or withdrawn their consent, whom the campaign may invite again. */
+export const WARN_DECLINED = `
+    WITH declined AS (
+      SELECT u.tenant_reference, g.ean
+        FROM invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id
+       WHERE i.erased_at IS NULL AND (i.declined_at IS NOT NULL OR ${CONSENT_WITHDRAWN_AT} IS NOT NULL) AND NOT ${IS_REPLACED}
+    )
+    UPDATE campaign_rows AS r SET problems = ${withProblem(ROW, 'owner_declined', `'The owner has declined, or withdrawn the consent: does the owner want to be asked again?'`)}
+      FROM declined
+     WHERE r.campaign_id = $1 AND r.status IN ('accepted', 'known') AND r.tenant_reference = declined.tenant_reference
+       AND (r.ean = declined.ean OR r.adoption IS NOT NULL)`;
 
 /**
  * Selects at most $3 rows after line $2 that would register a reference, each with the form of the reference that an erasure hashes. Omits

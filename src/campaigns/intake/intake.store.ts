@@ -98,6 +98,7 @@ export class IntakeStore {
     const referenceColumn = nameOf('tenantReference');
     await tx.query(checks.WARN_ALIKE, [id, referenceColumn]);
     await this.warnOfErased(tx, id, referenceColumn);
+    await tx.query(checks.WARN_DECLINED, [id]);
     const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
     const ended = await tx.query(sql.FINISH_INTAKE, values);
     if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);

@@ -507,6 +507,31 @@ async function resultOf(id: string, key = client.key): Promise<{ text: string; h
   return { text: bytes.toString(), headers: response.headers };
 }
 
+describe('an owner who has declined', () => {
+  it('is told to whoever uploads the customer again, until the tenant has invited again', async () => {
+    const [tenantReference, ean] = [randomUUID(), newEan()];
+    await register(tenantReference, ean);
+    const inviteAgain = async () =>
+      (await client.call<{ url: string }>('POST', '/invitations', { tenantReference })).body.url;
+    const declined = async () => {
+      const file = `tenantReference,ean\n${tenantReference},${ean}`;
+      const { body } = await upload(service, file, 'dryRun=true');
+      const [row] = await rowsOf(service, body.id);
+      return row!.problems.some(({ code, column }) => code === 'owner_declined' && column === null);
+    };
+    const url = await inviteAgain();
+    expect(await declined()).toBe(false);
+    await fetch(`${url}/decline`, { method: 'POST', redirect: 'manual' });
+    expect(await declined()).toBe(true);
+    const next = await inviteAgain();
+    expect(await declined()).toBe(false);
+    await fetch(next, { method: 'POST', redirect: 'manual' });
+    await service.database.query(`UPDATE invitations SET expires_at = now() - interval '1 ms'`);
+    await fetch(`${next}/withdrawal`, { method: 'POST', redirect: 'manual' });
+    expect(await declined()).toBe(true);
+  });
+});
+
 describe('the downloads of a key', () => {
   it('are at most two at once', async () => {
     const { body } = await upload(service, `tenantReference,ean\n${randomUUID()},${newValidEan()}`);
