@@ -47,6 +47,17 @@ const open = (url: string, headers: Record<string, string> = { 'accept-language'
 const click = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', headers, redirect: 'manual' });
 const textOf = async (response: Response) => (await response.text()).replace(/\s+/g, ' ');
+/** Returns the status of a response, and the text of its page. */
+const shown = async (response: Promise<Response>): Promise<[number, string]> => [
+  (await response).status,
+  await textOf(await response),
+];
+const containing = (text: string): unknown => expect.stringContaining(text);
+/** The response to what an invitation does not allow now. */
+const conflict = (detail = '') => ({
+  status: 409,
+  body: { code: 'invitation_conflict', detail: containing(detail) },
+});
 
 // Its types describe a module of another form.
 const decodeImage = createRequire(import.meta.url)('jsqr') as (
@@ -69,6 +80,11 @@ function textInQrCode(svg: string): string | undefined {
 
 const isIn = (id: string, state: string) =>
   waitFor(`the invitation is ${state}`, async () => (await read(id)).state === state);
+const stalledAs = (id: string, cause: string | null) =>
+  waitFor(`the stall ${cause}`, async () => {
+    const { stalled } = (await read(id)) as { stalled?: { cause: string } | null };
+    return (stalled?.cause ?? null) === cause;
+  });
 /** Moves the date of an invitation into the past. */
 const pass = (id: string) =>
   service.database.query(`UPDATE invitations SET expires_at = now() - interval '1 ms' WHERE id = $1`, [id]);
@@ -344,10 +360,9 @@ describe('the consent of an owner', () => {
 
   it('is asked for again if the text has changed meanwhile', async () => {
     const { id, url } = await invite({ locale: 'en' });
-    const response = await click(`${url}?text=${'0'.repeat(64)}`);
-    expect([response.status, await textOf(response)]).toEqual([
+    expect(await shown(click(`${url}?text=${'0'.repeat(64)}`))).toEqual([
       409,
-      expect.stringContaining('The text that you agree to has changed'),
+      containing('The text that you agree to has changed'),
     ]);
     expect(await read(id)).toMatchObject({ state: 'invited', startedAt: null });
     expect(await consentsOf(id)).toEqual([]);
@@ -421,13 +436,8 @@ describe('the consent of an owner', () => {
     await isIn(invitation.id, 'online');
     return invitation;
   };
-  const stalledAs = (id: string, cause: string | undefined) =>
-    waitFor(`the stall is ${cause}`, async () => {
-      const { stalled } = (await read(id)) as { stalled?: { cause: string } | null };
-      return stalled?.cause === cause;
-    });
   const withdrawal = (id: string) => client.call<Invitation>('POST', `/invitations/${id}/withdrawal`);
-  const isWithdrawn = expect.stringContaining('You have withdrawn your consent');
+  const isWithdrawn = containing('You have withdrawn your consent');
 
   it('is withdrawn on the page of an installation that is online, which the tenant is told, and given again by a click', async () => {
     const invitation = await connect();
@@ -460,7 +470,7 @@ describe('the consent of an owner', () => {
     const outages = { isServed: false, failingBrands: [] };
     jest.spyOn(service.app.get(InvitationsStore), 'findOutages').mockResolvedValueOnce(outages);
     expect(await textOf(await open(url))).toContain('cannot be started right now');
-    await stalledAs(id, undefined);
+    await stalledAs(id, null);
     await click(url);
     expect(await read(id)).toMatchObject({ state: 'started', consentWithdrawnAt: null });
   });
@@ -487,7 +497,7 @@ describe('the consent of an owner', () => {
     expect(await textOf(await open(`${url}?receipt=`))).toContain('Withdrawal recorded: ');
     await client.call('DELETE', `/invitations/${id}`);
     expect(await read(id)).toMatchObject({ state: 'revoked', onlineAt: expect.any(String) });
-    await stalledAs(id, undefined);
+    await stalledAs(id, null);
     await click(url);
     expect(await read(id)).toMatchObject({ state: 'revoked', consentWithdrawnAt: expect.any(String) });
   });
@@ -565,7 +575,7 @@ describe('the consent of an owner', () => {
     const { body } = await client.call('GET', `/grid-locations/${gridLocationId}/case`);
     expect(body).toMatchObject({ stalled: { cause: 'consent_withdrawn' } });
     await click(other.url);
-    await stalledAs(id, undefined);
+    await stalledAs(id, null);
   });
 
   it('and the visit are stored without the address and the browser of the owner', async () => {
@@ -643,10 +653,7 @@ describe('an invitation that is changed', () => {
     for (const { id } of [first, second])
       expect(await client.eventsOf(id)).toEqual(['invitation.created', 'invitation.expired']);
     const refused = await change(first.id, { locale: 'nl' });
-    expect(refused).toMatchObject({
-      status: 409,
-      body: { code: 'invitation_conflict', detail: expect.stringContaining('has expired') },
-    });
+    expect(refused).toMatchObject(conflict('has expired'));
     expect((await change(first.id, { expiresAt: inDays(5) })).body).toMatchObject({
       state: 'invited',
       url: first.url,
@@ -654,10 +661,7 @@ describe('an invitation that is changed', () => {
     expect(await textOf(await open(first.url))).toContain('Connect now');
     const { body: other } = await inviteAgain(second.gridLocationId);
     expect(other.id).not.toBe(second.id);
-    expect(await change(second.id, { expiresAt: inDays(5) })).toMatchObject({
-      status: 409,
-      body: { code: 'invitation_conflict', detail: expect.stringContaining('another invitation') },
-    });
+    expect(await change(second.id, { expiresAt: inDays(5) })).toMatchObject(conflict('another invitation'));
   });
 
   it('is online if its location is online with the brands that it has now', async () => {
@@ -667,10 +671,7 @@ describe('an invitation that is changed', () => {
     await client.untilState(session.id, 'online');
     expect((await read(invitation.id)).state).toBe('invited');
     expect((await change(invitation.id, { brands: ['sunward'] })).body.state).toBe('online');
-    expect(await change(invitation.id, { locale: 'nl' })).toMatchObject({
-      status: 409,
-      body: { code: 'invitation_conflict', detail: expect.stringContaining('online') },
-    });
+    expect(await change(invitation.id, { locale: 'nl' })).toMatchObject(conflict('online'));
   });
 
   it('is looked at anew: what no longer expires soon is not stalled', async () => {
@@ -688,14 +689,8 @@ describe('an invitation that is changed', () => {
     await client.call('DELETE', `/invitations/${revoked.id}`);
     await client.call('DELETE', `/users/${erased.userId}`);
     for (const { id } of [revoked, erased]) {
-      expect(await change(id, { expiresAt: inDays(5) })).toMatchObject({
-        status: 409,
-        body: { code: 'invitation_conflict' },
-      });
-      expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject({
-        status: 409,
-        body: { code: 'invitation_conflict' },
-      });
+      expect(await change(id, { expiresAt: inDays(5) })).toMatchObject(conflict());
+      expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject(conflict());
     }
     const nobody = randomUUID();
     expect((await change(nobody, {})).status).toBe(404);
@@ -722,7 +717,7 @@ describe('a message with the link', () => {
     const { id } = await invite({ brands: ['by letter'] });
     expect((await tell(id, sent(ago(30)))).body.stalled).toBeNull();
     const { body } = await tell(id, bounced(ago(20)));
-    expect(body.stalled).toMatchObject({ cause: 'unreachable', text: expect.stringContaining('sms') });
+    expect(body.stalled).toMatchObject({ cause: 'unreachable', text: containing('sms') });
     expect((await tell(id, sent(ago(25)))).body.stalled?.cause).toBe('unreachable');
     expect((await tell(id, sent(ago(10)))).body.stalled).toBeNull();
     expect((await tell(id, bounced(ago(15)))).body.stalled).toBeNull();
@@ -776,8 +771,7 @@ describe('an owner who declines', () => {
       { data: { invitationId: id, gridLocationId, reason: 'login_elsewhere' } },
     ]);
     expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject({ status: 409 });
-    const page = await open(url);
-    expect([page.status, await textOf(page)]).toEqual([
+    expect(await shown(open(url))).toEqual([
       200,
       expect.stringMatching(/You have declined.*pass this link on.*Connect after all/),
     ]);
@@ -821,8 +815,7 @@ describe('an owner who declines', () => {
     expect([again.status, again.body.state]).toEqual([201, 'invited']);
     expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
     expect((await read(id)).state).toBe('declined');
-    const page = await open(url);
-    expect([page.status, await textOf(page)]).toEqual([410, expect.stringContaining('Ask for a new link')]);
+    expect(await shown(open(url))).toEqual([410, containing('Ask for a new link')]);
     await decline(again.body.url);
     expect((await client.call('DELETE', `/invitations/${again.body.id}`)).body).toMatchObject({
       state: 'revoked',
@@ -853,26 +846,16 @@ describe('a link that no longer works', () => {
     await pass(invitation.id);
     return invitation;
   };
-  const stalled = async (id: string, cause: string | null) =>
-    waitFor(`the stall ${cause}`, async () => {
-      const { stalled: stall } = await read(id);
-      return ((stall as { cause: string } | null)?.cause ?? null) === cause;
-    });
 
   it('asks the tenant for a new one, once a day, until the tenant invites again', async () => {
     const { id, url, gridLocationId } = await expired();
-    const page = await open(url);
-    expect([page.status, await textOf(page)]).toEqual([410, expect.stringContaining('/renewal"')]);
+    expect(await shown(open(url))).toEqual([410, containing('/renewal"')]);
     for (let time = 0; time < 2; time++) {
-      const asked = await renew(url);
-      expect([asked.status, await textOf(asked)]).toEqual([
-        200,
-        expect.stringContaining('You have asked for a new link'),
-      ]);
+      expect(await shown(renew(url))).toEqual([200, containing('You have asked for a new link')]);
     }
     expect(await requestsOf(id)).toMatchObject([{ data: { invitationId: id, newInvitationId: null } }]);
     expect((await open(url)).status).toBe(410);
-    await stalled(id, 'renewal_requested');
+    await stalledAs(id, 'renewal_requested');
     const { stalled: stall } = await read(id);
     const [remedy] = (stall as { remedies: { operationId: string; body: object }[] }).remedies;
     expect(remedy).toMatchObject({ operationId: 'createInvitation', body: { gridLocationId } });
@@ -884,7 +867,7 @@ describe('a link that no longer works', () => {
     expect(await requestsOf(id)).toHaveLength(2);
     const again = await inviteAgain(gridLocationId);
     expect(again.status).toBe(201);
-    await stalled(id, null);
+    await stalledAs(id, null);
   });
 
   it('gets a new invitation at once if that is configured, whose link it never shows', async () => {
@@ -990,8 +973,7 @@ describe('a link that cannot be sent', () => {
       303,
       url,
     ]);
-    const again = await enter(code);
-    expect([again.status, await textOf(again)]).toEqual([422, expect.stringContaining('does not work')]);
+    expect(await shown(enter(code))).toEqual([422, containing('does not work')]);
     expect((await read(id)).state).toBe('invited');
     const stored = await query(`SELECT * FROM invitations WHERE id = $1`, [id]);
     expect(JSON.stringify(stored)).not.toContain(code);
@@ -1018,10 +1000,7 @@ describe('a link that cannot be sent', () => {
   it('gets no code once it is over', async () => {
     const { id } = await invite();
     await pass(id);
-    expect(await client.call('POST', `/invitations/${id}/code`)).toMatchObject({
-      status: 409,
-      body: { code: 'invitation_conflict', detail: expect.stringContaining('expired') },
-    });
+    expect(await client.call('POST', `/invitations/${id}/code`)).toMatchObject(conflict('expired'));
     expect((await client.call('POST', `/invitations/${randomUUID()}/code`)).status).toBe(404);
   });
 
@@ -1087,10 +1066,9 @@ describe('the link of an invitation', () => {
   });
 
   it('says that it is not known or revoked, each in its own words', async () => {
-    const unknown = await open(`${service.url}/i/${'a'.repeat(43)}`);
-    expect([unknown.status, await textOf(unknown)]).toEqual([
+    expect(await shown(open(`${service.url}/i/${'a'.repeat(43)}`))).toEqual([
       404,
-      expect.stringContaining('We do not know this link'),
+      containing('We do not know this link'),
     ]);
     const { id, url } = await invite();
     expect((await open(url.slice(0, -5))).status).toBe(404);
@@ -1098,11 +1076,7 @@ describe('the link of an invitation', () => {
     for (let time = 0; time < 2; time++)
       expect((await client.call('DELETE', `/invitations/${id}`)).body).toMatchObject({ state: 'revoked' });
     expect(await client.eventsOf(id)).toEqual(['invitation.created', 'invitation.revoked']);
-    const revoked = await open(url);
-    expect([revoked.status, await textOf(revoked)]).toEqual([
-      410,
-      expect.stringContaining('no longer valid'),
-    ]);
+    expect(await shown(open(url))).toEqual([410, containing('no longer valid')]);
     expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
     // This service has no BRAND_NAME.
     expect(await textOf(await open(url, { 'accept-language': 'de' }))).toContain(
@@ -1129,7 +1103,7 @@ describe('the link of an invitation', () => {
   ])('is a page with %d for %s, whatever its path', async (status, method, path, headers = {}) => {
     const response = await fetch(`${service.url}/i${path}`, { method, headers });
     const text = await textOf(response);
-    expect([response.status, text]).toEqual([status, expect.stringContaining('We do not know this link')]);
+    expect([response.status, text]).toEqual([status, containing('We do not know this link')]);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const [, style = ''] = /<link rel="stylesheet" href="([^"]*)"/.exec(text)!;
     if (path.length < 200) expect((await fetch(new URL(style, response.url))).status).toBe(200);
@@ -1234,7 +1208,7 @@ describe('the link of an invitation', () => {
     expect(headers).toMatchObject({
       ...{ 'content-type': 'text/html; charset=utf-8', 'x-robots-tag': 'noindex', vary: 'accept-language' },
       ...{ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
-      'content-security-policy': expect.stringContaining("default-src 'none'"),
+      'content-security-policy': containing("default-src 'none'"),
     });
     for (const [name, type] of [
       ['page.css', 'text/css; charset=utf-8'],
@@ -1409,7 +1383,7 @@ describe('a start that the remote service refuses', () => {
     const refusal = { operation: 'start_session', kind: 'answer', status: 422, times: 1 } as const;
     await service.sandbox!.control.addFault(refusal);
     const clicked = await click(body.url);
-    expect([clicked.status, await clicked.text()]).toEqual([422, expect.stringContaining('Try again')]);
+    expect([clicked.status, await clicked.text()]).toEqual([422, containing('Try again')]);
     expect(await textOf(await open(body.url))).toContain('This did not work');
     const stalled = await waitFor(
       'the stall to be found',
@@ -1451,7 +1425,7 @@ describe('in production', () => {
       const there = TestClient.of(production);
       expect((await there.call('POST', '/invitations', { gridLocationId })).body).toMatchObject({
         code: 'invalid_request',
-        detail: expect.stringContaining('PUBLIC_URL'),
+        detail: containing('PUBLIC_URL'),
       });
     } finally {
       await production.close();
@@ -1482,6 +1456,8 @@ describe('a reminder', () => {
   const remind = () => service.app.get(RemindersStore).remind(SCHEDULE);
   const remindersOf = async (id: string): Promise<EventAnswer[]> =>
     (await client.events()).filter(({ type, subject }) => type === EVENT && subject === id);
+  const attemptsOf = async (id: string) =>
+    (await remindersOf(id)).map(({ data: { attempt, attempts, cause } }) => ({ attempt, attempts, cause }));
   const dueAt = async (id: string) =>
     (
       await query<{ at: Date | null }>('SELECT reminder_due_at AS at FROM invitations WHERE id = $1', [id])
@@ -1519,9 +1495,9 @@ describe('a reminder', () => {
     expect(await inviteAgain(gridLocationId)).toMatchObject({ status: 200, body: { id } });
     await age(id, 500);
     await remind();
-    expect((await remindersOf(id)).map(({ data }) => [data.attempt, data.cause])).toEqual([
-      [1, 'never_opened'],
-      [2, 'opened_not_started'],
+    expect(await attemptsOf(id)).toMatchObject([
+      { attempt: 1, cause: 'never_opened' },
+      { attempt: 2, cause: 'opened_not_started' },
     ]);
     expect(await dueAt(id)).toEqual(new Date(Date.parse(expiresAt) - 24 * 3_600_000));
   });
@@ -1543,9 +1519,7 @@ describe('a reminder', () => {
     const { id, url } = await invite();
     const { status, body } = await app.call<Invitation>('POST', `/invitations/${id}/reminders`);
     expect([status, body.id, body.url]).toEqual([200, id, null]);
-    expect((await remindersOf(id)).map(({ data }) => [data.attempt, data.cause])).toEqual([
-      [1, 'never_opened'],
-    ]);
+    expect(await attemptsOf(id)).toMatchObject([{ attempt: 1, cause: 'never_opened' }]);
     const again = await app.call('POST', `/invitations/${id}/reminders`);
     expect(again).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
     expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(3_000);
@@ -1565,10 +1539,7 @@ describe('a reminder', () => {
     await click(`${url}?opened=1`);
     expect(await remindersOf(id)).toHaveLength(1);
     await client.call('POST', `/invitations/${id}/reminders`);
-    expect((await remindersOf(id)).map(({ data }) => [data.attempt, data.attempts])).toEqual([
-      [1, expect.any(Number)],
-      [2, 2],
-    ]);
+    expect(await attemptsOf(id)).toMatchObject([{ attempt: 1 }, { attempt: 2, attempts: 2 }]);
     const log = await client.list<object>(`/audit-log?targets=${id}`);
     expect(log).toMatchObject([
       { action: 'invitation.reminded', details: { attempt: 2 } },
@@ -1678,10 +1649,7 @@ describe('a reminder', () => {
     );
     await query(`UPDATE invitations SET opened_at = now(), awaits = 'installation' WHERE id = $1`, [done.id]);
     for (const { id } of [waiting, done])
-      expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject({
-        status: 409,
-        body: { code: 'invitation_conflict' },
-      });
+      expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject(conflict());
   });
 
   it('is not due while its link has come back, and is again once it was sent anew', async () => {
