@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
@@ -7,22 +7,20 @@ import { findApplicable } from '../../src/platform/database/migrations/records.j
 import { type Migration, readMigrations } from '../../src/platform/database/migrations/script.js';
 import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from '../../scripts/check/catalogue.js';
 import { sqlOfSchema } from '../../scripts/check/sql-of-schema.js';
-import { createTestDatabase, type TestDatabase, useTestDatabase } from '../setup/database/test-database.js';
+import { useTestDatabase, useTestDatabases } from '../setup/database/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
 describe('migrate', () => {
-  let database: TestDatabase;
+  const database = useTestDatabases('empty');
   let client: pg.Client;
   let migrations: Migration[];
   let names: string[];
 
   beforeEach(async () => {
-    database = await createTestDatabase('empty');
     client = await database.connect();
     migrations = await readMigrations();
     names = migrations.map(({ name }) => name);
   });
-  afterEach(() => database.drop());
 
   it('applies every migration, and then nothing more', async () => {
     expect(await migrate(database.url)).toEqual(names);
@@ -191,14 +189,12 @@ describe('migrate', () => {
 });
 
 describe('the views of the schema admin', () => {
-  let database: TestDatabase;
+  const database = useTestDatabases();
   let client: pg.Client;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
     client = await database.connect();
   });
-  afterEach(() => database.drop());
 
   const forget = () => client.query(`COMMENT ON SCHEMA admin IS 'Read-only views. Views: 0'`);
   const columnsOf = async (view: string) => {
@@ -250,20 +246,18 @@ describe('the views of the schema admin', () => {
 const SCHEMA = new URL('../../prisma/schema.prisma', import.meta.url).pathname;
 
 describe('the drift check', () => {
-  let migrated: TestDatabase;
-  let declared: TestDatabase;
+  const migrated = useTestDatabase();
+  const declared = useTestDatabase('empty');
   let client: pg.Client;
   let declaredFacts: Set<string>;
 
   beforeAll(async () => {
-    [migrated, declared] = await Promise.all([createTestDatabase(), createTestDatabase('empty')]);
     client = await migrated.connect();
     const pool = new pg.Pool({ connectionString: declared.url });
     await pool.query(await sqlOfSchema(pool, SCHEMA));
     declaredFacts = await factsOf(pool);
     await pool.end();
   });
-  afterAll(() => Promise.all([migrated.drop(), declared.drop()]));
 
   async function factsOf(database: pg.Pool | pg.Client): Promise<Set<string>> {
     const { rows } = await database.query<{ fact: string }>(CATALOGUE);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
 import { readBuild } from '../../src/platform/build.js';
 import { Listener } from '../../src/platform/database/connection/listen.js';
@@ -15,7 +15,7 @@ import type { Remote } from '../../src/remote/remote.service.js';
 import { ReplicasStore } from '../../src/remote/shared/replicas.store.js';
 import { SignsOfLife } from '../../src/remote/shared/signs-of-life.service.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
-import { createTestDatabase, type TestDatabase, useTestDatabase } from '../setup/database/test-database.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
 import { QUIET } from '../setup/replicas.js';
 import { waitFor } from '../setup/wait-for.js';
 import { insertCustomer, insertRow } from './valid-rows.js';
@@ -24,17 +24,15 @@ const STATEMENTS = leasesOn({ table: 'leased', key: 'name' });
 const BACKOFF = { firstMs: 60_000, mostMs: 240_000 };
 const never = new AbortController().signal;
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase('empty');
 let database: Database;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase('empty');
   database = testDatabase.open();
   await database.query(
     'CREATE TABLE leased (name text PRIMARY KEY, lease_token uuid, lease_until timestamptz, due_at timestamptz NOT NULL)',
   );
 });
-afterAll(() => testDatabase.drop());
 beforeEach(async () => {
   await database.query('TRUNCATE leased');
   await database.query(`INSERT INTO leased (name, due_at) VALUES ('row', clock_timestamp())`);
@@ -302,11 +300,7 @@ describe('the heartbeat of a replica', () => {
 });
 
 describe('a draw of request tokens', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
 
   const store = () => new ReplicasStore(database.open());
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { SessionAdoption } from '../../../src/campaigns/adoption/session-adoption.service.js';
 import type { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
@@ -26,11 +26,7 @@ import {
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../../src/platform/database/database.js';
-import {
-  createTestDatabase,
-  type TestDatabase,
-  useTestDatabase,
-} from '../../setup/database/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { LOCK_FOR_OUTCOME, LOCK_REGISTRATION } from '../../../src/users/registration/registrations.sql.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { insertCustomer, insertRow, type Table } from '../valid-rows.js';
@@ -293,16 +289,14 @@ describe('polls', () => {
 });
 
 describe('the read budget', () => {
-  let testDatabase: TestDatabase;
+  const testDatabase = useTestDatabase();
   let database: Database;
   let budgets: ReadBudgetStore;
 
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase();
+  beforeAll(() => {
     database = testDatabase.open();
     budgets = new ReadBudgetStore(database);
   });
-  afterAll(() => testDatabase.drop());
 
   const stretch = async () =>
     (await database.query<{ stretch: number }>('SELECT stretch FROM read_budget'))[0]!.stretch;

@@ -6,7 +6,11 @@ import type { Remote } from '../../../src/remote/remote.service.js';
 import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
 import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import {
+  createTestDatabase,
+  type TestDatabase,
+  useTestDatabases,
+} from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { replicaEnvironment, startReplica, startTokenService, type TokenService } from '../auth/fixture.js';
 import {
@@ -26,16 +30,13 @@ describe('the events about the remote service', () => {
     readonly data: Readonly<Record<string, string | null>>;
   }
 
-  let database: TestDatabase;
-  let client: pg.Client;
   const closing = closeAfterEach();
+  const database = useTestDatabases();
+  let client: pg.Client;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
     client = await database.connect();
   });
-
-  afterEach(() => database.drop());
 
   const announced = async (): Promise<Announced[]> =>
     (await client.query<Announced>(`SELECT name, subject, data FROM domain_events ORDER BY position`)).rows;

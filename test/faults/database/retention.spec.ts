@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
@@ -12,7 +12,7 @@ import {
   PRUNE_SESSIONS,
 } from '../../../src/privacy/retention/retention.sql.js';
 import { HANDLER, insertRow, type Table } from '../../db/valid-rows.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import { useTestDatabases } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength, promise } from '../support/promise.js';
@@ -42,20 +42,18 @@ const NOTHING = {
 };
 const THREE_WEEKS = 21;
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabases();
 let database: Database;
 let client: pg.Client;
 let userId: string;
 let gridLocationId: string;
 
 beforeEach(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.open();
   client = await testDatabase.connect();
   userId = (await insertRow(client, 'users')).id as string;
   gridLocationId = (await insertRow(client, 'grid_locations', { user_id: userId })).id as string;
 });
-afterEach(() => testDatabase.drop());
 
 const prune = (batch?: number, days: Partial<typeof DAYS> = {}) =>
   new Retention(database, environmentFor(testDatabase.url, { ...DAYS, ...days })).prune(undefined, batch);

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { TestClient } from '../../setup/client.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { useSandbox } from '../../setup/sandbox/sandbox-client.js';
 import { startServiceProcess } from '../../setup/processes/service-process.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
@@ -11,14 +11,12 @@ import { waitFor } from '../../setup/wait-for.js';
 const IDS = 300;
 
 const sandbox = useSandbox();
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: pg.Client;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   sql = await database.connect();
 });
-afterAll(() => database.drop());
 
 const audits = async (): Promise<string[]> => {
   const { rows } = await sql.query<{ target: string }>(

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { applyMissing, migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { readMigrations } from '../../../src/platform/database/migrations/script.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp } from '../../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import { useTestDatabases } from '../../setup/database/test-database.js';
 import { itAtLength, promise } from '../support/promise.js';
 
 const ADDITIVE = `
@@ -15,13 +15,11 @@ const ADDITIVE = `
   CREATE VIEW admin.api_keys AS SELECT *, 1 AS later FROM admin.earlier_api_keys`;
 
 describe('R57: this release works on the schema of a later one', () => {
-  let database: TestDatabase;
+  const database = useTestDatabases();
   let client: pg.Client;
   beforeEach(async () => {
-    database = await createTestDatabase();
     client = await database.connect();
   });
-  afterEach(() => database.drop());
 
   /** Applies a migration of a later release, then starts this release. Returns which parts of the main job failed. */
   async function faultsAfter(script: string): Promise<string[]> {

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { startSandbox } from '../../setup/sandbox/sandbox.js';
 import { startServiceProcess } from '../../setup/processes/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import { useTestDatabases } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { faultsOfMigrating, migrateWithoutLock } from '../support/migrations.js';
 import { itAtLength, promise } from '../support/promise.js';
@@ -10,12 +10,7 @@ import { itAtLength, promise } from '../support/promise.js';
 const REPLICAS = 3;
 
 describe('R40: replicas may start together', () => {
-  let database: TestDatabase;
-
-  beforeEach(async () => {
-    database = await createTestDatabase('empty');
-  });
-  afterEach(() => database.drop());
+  const database = useTestDatabases('empty');
 
   it('three processes on an empty database migrate it once, and all of them serve', async () => {
     const sandbox = await startSandbox();

@@ -1,6 +1,6 @@
 import '../quiet-logs.js';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import pg from 'pg';
 import { Database } from '../../../src/platform/database/database.js';
 import { databaseUrl } from './template-database.js';
@@ -55,12 +55,19 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
 }
 
 /** Creates a database before the tests of the block, and drops it after them. Its properties can be read once it exists. */
-export function useTestDatabase(content?: 'migrated' | 'empty'): TestDatabase {
+export function useTestDatabase(
+  content?: 'migrated' | 'empty',
+  [before, after] = [beforeAll, afterAll],
+): TestDatabase {
   const created = {} as TestDatabase;
-  beforeAll(async () => void Object.assign(created, await createTestDatabase(content)));
-  afterAll(() => created.drop());
+  before(async () => void Object.assign(created, await createTestDatabase(content)));
+  after(() => created.drop());
   return created;
 }
+
+/** As useTestDatabase, with another database for each test. Declare it after what uses the database, since it is dropped in this order. */
+export const useTestDatabases = (content?: 'migrated' | 'empty'): TestDatabase =>
+  useTestDatabase(content, [beforeEach, afterEach]);
 
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = new Database(environmentFor(url, { DATABASE_POOL_SIZE: '2' }));
