@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { renderSVG } from 'uqr';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, type Principal } from '../access/scopes.js';
-import { ApiPage, mapPage, type Page } from '../platform/http/page.js';
+import { ApiPage, mapPage } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
@@ -73,10 +73,7 @@ export class InvitationsController {
     description: 'Without those of erased users.',
   })
   @ApiPage(InvitationView)
-  async listInvitations(
-    @Query() query: InvitationsQuery,
-    @CurrentKey() key: Principal,
-  ): Promise<Page<InvitationView>> {
+  async listInvitations(@Query() query: InvitationsQuery, @CurrentKey() key: Principal) {
     return mapPage(await this.store.list(query), (row) => this.view(row, key));
   }
 
@@ -101,10 +98,7 @@ export class InvitationsController {
       'links an hour, so that nobody collects them.',
   })
   @ApiOkResponse({ type: InvitationLinkView })
-  async readInvitationLink(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<InvitationLinkView> {
+  async readInvitationLink(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     return this.readLink(id, key);
   }
 
@@ -184,10 +178,7 @@ export class InvitationsController {
   })
   @ApiOkResponse({ type: InvitationView })
   @ApiProblems('not_found', 'invitation_conflict')
-  async remindOwner(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<InvitationView> {
+  async remindOwner(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     await this.invitations.remind(id, actorOf(key));
     return this.readInvitation(id, key);
   }
@@ -228,10 +219,7 @@ export class InvitationsController {
   })
   @ApiOkResponse({ type: InvitationView })
   @ApiProblems('not_found', 'invitation_conflict')
-  async withdrawConsent(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<InvitationView> {
+  async withdrawConsent(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     found(await this.store.find(id), `invitation ${id}`);
     await this.invitations.withdrawConsent(id, actorOf(key));
     return this.readInvitation(id, key);

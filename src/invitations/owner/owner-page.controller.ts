@@ -117,10 +117,7 @@ export class OwnerPageController {
 
   @Get('brand-picture')
   @Public()
-  brandPicture(
-    @PageQuery() { brand = '' }: Readonly<Record<string, string>>,
-    @Res() reply: FastifyReply,
-  ): void {
+  brandPicture(@PageQuery() { brand = '' }: Readonly<Record<string, string>>, @Res() reply: FastifyReply) {
     sendPicture(reply, found(this.brands.all.get(brand)?.picture, 'picture of this brand'));
   }
 
@@ -212,11 +209,7 @@ export class OwnerPageController {
   /** Records that the owner withdraws the consent. A later click gives it again. */
   @Post(':token/withdrawal')
   @Public()
-  async withdraw(
-    @Param('token') text: string,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async withdraw(@Param('token') text: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const visit = await this.visitOf(text, request, reply);
     if (visit === null) return;
     await this.requests.withdraw(visit.invitation.id, null);
@@ -226,11 +219,7 @@ export class OwnerPageController {
   /** Records that a person with a link that no longer works wants a new one. The new link goes to the tenant alone. */
   @Post(':token/renewal')
   @Public()
-  async renew(
-    @Param('token') text: string,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async renew(@Param('token') text: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const visit = await this.visitOf(text, request, reply);
     if (visit === null) return;
     const { INVITATION_RENEWAL, INVITATION_TTL_DAYS } = this.environment;
