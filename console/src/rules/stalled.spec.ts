@@ -23,7 +23,7 @@ describe('a remedy', () => {
     [{ delivered: false, status: 500, error: null }, false, 'not delivered: HTTP 500.'],
     [{ delivered: false, status: null, error: 'it timed out' }, false, 'not delivered: it timed out.'],
     [{ outcome: 'token_issued', lastError: null }, true, 'Done. If'],
-    [{ outcome: 'refused', lastError: 'HTTP 401' }, false, 'The provider gave no token: HTTP 401.'],
+    [{ outcome: 'refused', lastError: 'HTTP 401' }, false, 'It did not work: HTTP 401.'],
     [{ outcome: 'too_soon', lastError: null }, false, 'A token was requested seconds ago.'],
   ])('with the response %j is done: %s', (response, isDone, words) => {
     const outcome = outcomeOf(response);

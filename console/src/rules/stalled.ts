@@ -177,7 +177,7 @@ export function outcomeOf(response: unknown): Outcome {
     Record<string, unknown>
   >;
   if (outcome === 'refused' || outcome === 'no_token')
-    return { isDone: false, sentence: `The provider gave no token: ${String(lastError)}.` };
+    return { isDone: false, sentence: `It did not work: ${String(lastError)}.` };
   if (outcome === 'too_soon')
     return { isDone: false, sentence: 'A token was requested seconds ago. Try again in 5 s.' };
   if (delivered === false) {

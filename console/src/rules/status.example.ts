@@ -140,6 +140,7 @@ export const healthyStatus = (): Status => ({
     sharedInverters: 0,
     stalled: [],
   },
+  brandOutages: [],
   registrations: {
     pending: 0,
     oldestPendingSeconds: 0,

@@ -10,13 +10,16 @@ describe('what the service has tried', () => {
     const { deployment } = status.remote;
     deployment.degraded = [{ operation: 'read_session', health: 'degraded', since: OLD, reason: 'HTTP 503' }];
     deployment.calls = deployment.calls.map((each) => ({ ...each, succeeded: 0, failed: 1_240 }));
-    status.remote.operations.read_session.lastSuccessAt = OLD;
+    Object.assign(status.remote.operations.read_session, {
+      ...{ lastSuccessAt: OLD, heldBackBy: 'breaker', retryAfterMs: 40_000 },
+    });
     expect(triedByService({ code: 'remote_degraded' }, status)).toBe(
-      `Read a session: 1,240 calls in 5 min, none worked, the last that did ${OLD}.`,
+      `Read a session: 1,240 calls in 5 min, none worked, the last success ${OLD}. Our breaker is open, because calls failed; 40 s left.`,
     );
     deployment.calls = deployment.calls.map((each) => ({ ...each, succeeded: 2 }));
+    status.remote.operations.read_session.heldBackBy = null;
     expect(triedByService({ code: 'remote_slow' }, status)).toBe(
-      'Read a session: 1,242 calls in 5 min, 2 worked.',
+      `Read a session: 1,242 calls in 5 min, 2 worked, the last success ${OLD}.`,
     );
   });
 

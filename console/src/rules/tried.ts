@@ -53,10 +53,11 @@ function triedDeliveries({
 function triedCalls(status: Status): string | null {
   const tried = operationRows(status)
     .filter(({ health, calls }) => !['healthy', 'unknown'].includes(health) && calls > 0)
-    .map(({ name, calls, successShare, lastSuccessAt }) => {
+    .map(({ name, calls, successShare, lastSuccessAt, heldBack }) => {
       const worked = Math.round(calls * successShare!);
-      const last = worked > 0 || lastSuccessAt === null ? '' : `, the last that did ${lastSuccessAt}`;
-      return `${OPERATIONS[name]}: ${countOf(calls, 'call')} in 5 min, ${worked === 0 ? 'none' : formatNumber(worked)} worked${last}.`;
+      const last = lastSuccessAt === null ? '' : `, the last success ${lastSuccessAt}`;
+      const wait = heldBack === null ? '' : ` ${heldBack}.`;
+      return `${OPERATIONS[name]}: ${countOf(calls, 'call')} in 5 min, ${worked === 0 ? 'none' : formatNumber(worked)} worked${last}.${wait}`;
     });
   return tried.length === 0 ? null : tried.join(' ');
 }
