@@ -5,7 +5,7 @@ import { Database } from '../platform/database/database.js';
 import { ChoiceParameter, InstantParameter } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { FunnelStore, type FunnelKey } from './funnel.store.js';
-import { FunnelPage } from './funnel.view.js';
+import { FunnelPage, FunnelView } from './funnel.view.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 const DEFAULT_DAYS = 30;
@@ -55,7 +55,7 @@ export class FunnelController {
   async readFunnel(@Query() query: FunnelQuery) {
     const { by = 'day', to = await this.database.now(), from = defaultFrom(to) } = query;
     if (from >= to) throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
-    return { items: await this.store.count(by, from, to) };
+    return { items: (await this.store.count(by, from, to)).map(FunnelView.of) };
   }
 }
 

@@ -39,7 +39,7 @@ export class FunnelStore {
    * Counts the invitations created in a period by the steps that they have reached until now. Each counts once per key, with all its steps.
    * Counts the starts of the period that failed, too, whether or not their owners were invited in it.
    */
-  async count(by: FunnelKey, from: Date, to: Date): Promise<FunnelView[]> {
+  async count(by: FunnelKey, from: Date, to: Date): Promise<Omit<FunnelView, 'object'>[]> {
     const { key, join, keyOfStart } = KEYS[by];
     const toOnline = (share: number, since: 'created_at' | 'owner_done_at') =>
       `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.${since})) FILTER (WHERE ${WAS_AWAITED})::float8`;

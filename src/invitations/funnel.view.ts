@@ -2,7 +2,7 @@ import * as schema from '../platform/openapi/schema-of.js';
 
 const seconds = (what: string) => schema.nullable(schema.number(what));
 
-export class FunnelView extends schema.schemaOf({
+export class FunnelView extends schema.resourceOf('funnel_row', {
   key: schema.nullable(
     schema.text('The day in UTC, the brand or the campaign; null for invitations without brand or campaign'),
   ),

@@ -64,7 +64,7 @@ export class InvitationView extends schema.resourceOf('invitation', {
   ),
 }) {}
 
-export class InvitationCodeView extends schema.schemaOf({
+export class InvitationCodeView extends schema.resourceOf('invitation_code', {
   code: schema.shownOnce(
     schema.text('Eight letters, which lead to the link once. It is shown only once; only its hash is stored'),
   ),
@@ -72,7 +72,7 @@ export class InvitationCodeView extends schema.schemaOf({
   enterAt: schema.field<string>({ type: String, format: 'uri' }, 'The page on which the owner enters it'),
 }) {}
 
-export class InvitationLinkView extends schema.schemaOf({
+export class InvitationLinkView extends schema.resourceOf('invitation_link', {
   url: schema.field<string>(
     { type: String, format: 'uri', ...schema.SECRET },
     'The link for the owner. Anyone who has it may act for the owner',

@@ -141,7 +141,7 @@ export class InvitationsController {
     const { state } = await this.linkOf(id);
     const created = await this.codes.create(id, readerOf(key));
     if (created === null) throw new Problem('invitation_conflict', `The invitation is over: it is ${state}`);
-    return { ...created, enterAt: this.invitations.codePage };
+    return InvitationCodeView.of({ ...created, enterAt: this.invitations.codePage });
   }
 
   @Patch(':id')
@@ -252,7 +252,7 @@ export class InvitationsController {
     const what = `invitation ${id}`;
     const row = found(await this.store.find(id), what);
     const url = found(this.invitations.urlOf(row), `link of ${what}`);
-    return { url, state: row.state, expiresAt: row.expiresAt };
+    return InvitationLinkView.of({ url, state: row.state, expiresAt: row.expiresAt });
   }
 
   private view(row: InvitationRow, key: Principal): InvitationView {

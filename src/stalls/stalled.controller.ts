@@ -17,7 +17,7 @@ import { StallViews } from './stall-views.service.js';
 import { StallChange } from './stalled.dto.js';
 import { StalledQuery } from './stalled.list.js';
 import { StallWorkStore } from './stall-work.store.js';
-import { StalledGroupsView, StalledItemView } from './stalled.view.js';
+import { StalledGroupsView, StalledGroupView, StalledItemView } from './stalled.view.js';
 
 const SCOPES = [...new Set(Object.values(SCOPE_OF_KIND))];
 const kindsOf = (scope: string) => STALL_KINDS.filter((kind) => SCOPE_OF_KIND[kind] === scope).join(', ');
@@ -75,7 +75,7 @@ export class StalledController {
       if (cause === undefined) return [];
       const { waitsFor, urgency, title } = cause;
       const oldest = rows.flatMap((row) => this.item(row) ?? []);
-      return { kind, cause: code, waitsFor, urgency, title, count, new: fresh, oldest };
+      return StalledGroupView.of({ kind, cause: code, waitsFor, urgency, title, count, new: fresh, oldest });
     });
     return { items };
   }

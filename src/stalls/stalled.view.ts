@@ -47,7 +47,7 @@ export class StalledItemView extends schema.resourceOf('stall', {
   snoozedUntil: schema.nullable(schema.instant('Until when it is left, unless its evidence changes earlier')),
 }) {}
 
-export class StalledGroupView extends schema.schemaOf({
+export class StalledGroupView extends schema.resourceOf('stall_group', {
   kind: schema.oneOf(STALL_KINDS),
   ...CAUSE,
   title: schema.text('The cause in one sentence, without evidence'),

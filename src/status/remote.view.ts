@@ -1,5 +1,5 @@
 import { PROBE_OUTCOMES } from '../auth/tenant-tokens.service.js';
-import { flag, nullable, oneOf, schemaOf, text, view } from '../platform/openapi/schema-of.js';
+import { flag, nullable, oneOf, resourceOf, schemaOf, text, view } from '../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 import { count, instant, list, number, part } from './figures.js';
 
@@ -93,7 +93,7 @@ export const TOKEN = part('TokenView', 'The access token of the whole deployment
   nextAttemptAt: nullable(instant()),
 });
 
-export class CredentialsProbeView extends schemaOf({
+export class CredentialsProbeView extends resourceOf('credentials_probe', {
   outcome: oneOf(
     PROBE_OUTCOMES,
     '`valid`: the token is in order, nothing was sent. `token_issued`: the remote service issued a token; if it had refused calls, the next call tests it, and `token.state` shows the result. `refused`: it refused the token request; it does not say whether for the API key or for the client. `no_token`: no usable response. `too_soon`: another token request runs, or the last probe was less than 5 seconds ago; nothing was sent',

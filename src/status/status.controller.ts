@@ -64,6 +64,6 @@ export class StatusController {
     const audit = { action: 'credentials.probed', target: 'token', details: { outcome } } as const;
     await recordDone(this.database, { actor: actorOf(key), ...audit });
     const { lastError, nextAttemptAt } = await this.tokens.getStatus();
-    return { outcome, lastError, nextAttemptAt };
+    return CredentialsProbeView.of({ outcome, lastError, nextAttemptAt });
   }
 }

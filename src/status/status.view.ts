@@ -1,4 +1,12 @@
-import { instant, listOf, nullable, oneOf, schemaOf, text } from '../platform/openapi/schema-of.js';
+import {
+  instant,
+  listOf,
+  nullable,
+  oneOf,
+  resourceOf,
+  schemaOf,
+  text,
+} from '../platform/openapi/schema-of.js';
 import { FACTS } from './facts.view.js';
 import { described, REASON_CODES } from './reasons.js';
 import { causeOf } from './reasons/incidents.rules.js';
@@ -38,7 +46,7 @@ class StatusReasonView extends schemaOf({
   ),
 }) {}
 
-export class StatusView extends schemaOf({
+export class StatusView extends resourceOf('status', {
   health: oneOf(['healthy', 'degraded'] as const, '`degraded` if there are `reasons`'),
   reasons: listOf(StatusReasonView, 'What is wrong, the worst first; empty while all is well'),
   ...FACTS,
@@ -46,7 +54,7 @@ export class StatusView extends schemaOf({
 
 export function toStatus({ facts, reasons }: DeploymentStatus): StatusView {
   const present = new Set(reasons.map(({ code }) => code));
-  return {
+  return StatusView.of({
     health: reasons.length === 0 ? 'healthy' : 'degraded',
     reasons: reasons.map((reason) => ({
       ...described(reason.code),
@@ -54,5 +62,5 @@ export function toStatus({ facts, reasons }: DeploymentStatus): StatusView {
       followsFrom: causeOf(reason.code, present),
     })),
     ...facts,
-  };
+  });
 }

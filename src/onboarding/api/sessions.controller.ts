@@ -186,7 +186,7 @@ export class SessionsController {
     @Query() query: TimelineQuery,
   ): Promise<Page<TimelineEntryView>> {
     await this.refreshes.getSession(sessionId);
-    return this.views.listTimeline(sessionId, query);
+    return mapPage(await this.views.listTimeline(sessionId, query), TimelineEntryView.of);
   }
 
   private view(row: SessionRow, key: Principal): SessionView {

@@ -103,7 +103,7 @@ export class StartView extends schema.resourceOf('start', {
 
 const ENTRY_KINDS = ['start', 'observation', 'transition', 'superseded', 'closed', 'event'] as const;
 
-export class TimelineEntryView extends schema.schemaOf({
+export class TimelineEntryView extends schema.resourceOf('timeline_entry', {
   at: schema.instant('When it happened in our database'),
   kind: schema.oneOf(
     ENTRY_KINDS,

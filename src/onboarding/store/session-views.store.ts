@@ -70,6 +70,8 @@ const LIST_BRANDS = `
   SELECT brand FROM brands WHERE brand IS NOT NULL LIMIT 100`;
 
 /** Reads what the API returns about sessions, their inverters, their starts and their timelines. */
+type TimelineEntry = Omit<TimelineEntryView, 'object'>;
+
 @Injectable()
 export class SessionViewsStore {
   private readonly logger = new Logger(SessionViewsStore.name);
@@ -148,8 +150,8 @@ export class SessionViewsStore {
   }
 
   /** Lists the entries of a session's timeline, the oldest first. */
-  async listTimeline(sessionId: string, query: TimelineQuery): Promise<Page<TimelineEntryView>> {
-    type Entry = TimelineEntryView & Record<'step' | 'number', unknown>;
+  async listTimeline(sessionId: string, query: TimelineQuery): Promise<Page<TimelineEntry>> {
+    type Entry = TimelineEntry & Record<'step' | 'number', unknown>;
     const page = await TIMELINE.page<Entry>(this.database, query, ['session_id = ?', sessionId]);
     return mapPage(page, ({ step, number, details, ...entry }) => ({
       ...entry,

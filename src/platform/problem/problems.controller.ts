@@ -1,10 +1,10 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { count, oneOf, schemaOf, text } from '../openapi/schema-of.js';
+import { count, oneOf, resourceOf, text } from '../openapi/schema-of.js';
 import { Public } from '../http/public.decorator.js';
 import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
 
-class ProblemKindView extends schemaOf({
+class ProblemKindView extends resourceOf('problem_kind', {
   code: oneOf(Object.keys(PROBLEMS)),
   status: count(),
   title: text(),
@@ -25,6 +25,6 @@ export class ProblemsController {
   @ApiOkResponse({ type: ProblemKindView })
   explain(@Param('code') code: string) {
     if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('not_found', 'There is no such problem code');
-    return { code, ...PROBLEMS[code as ProblemCode] };
+    return ProblemKindView.of({ code, ...PROBLEMS[code as ProblemCode] });
   }
 }

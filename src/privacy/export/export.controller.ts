@@ -15,7 +15,7 @@ import { ExportStore } from './export.store.js';
 
 const EXPORTS = { of: 'exports', ofKey: 2 };
 
-class UserExportView extends schema.schemaOf({
+class UserExportView extends schema.resourceOf('user_export', {
   userId: schema.uuid(),
   exportedAt: schema.instant(),
   data: schema.field<Record<string, Record<string, unknown>[]>>(

@@ -34,7 +34,7 @@ export class ExportStore {
    */
   async *document(person: Person, parts = PERSONAL_DATA): AsyncGenerator<string> {
     const exportedAt = (await this.database.now()).toISOString();
-    yield `{"userId":${JSON.stringify(person.userId)},"exportedAt":"${exportedAt}","data":{`;
+    yield `{"object":"user_export","userId":${JSON.stringify(person.userId)},"exportedAt":"${exportedAt}","data":{`;
     for (const [index, part] of parts.entries()) {
       yield `${index > 0 ? ',' : ''}\n"${keyOf(part)}":[`;
       let separator = '\n';

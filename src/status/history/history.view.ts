@@ -1,5 +1,13 @@
 import { IntegerParameter } from '../../platform/http/parameters.js';
-import { count, field, instant, listOf, oneOf, schemaOf } from '../../platform/openapi/schema-of.js';
+import {
+  count,
+  field,
+  instant,
+  listOf,
+  oneOf,
+  resourceOf,
+  schemaOf,
+} from '../../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES } from '../../remote/outcome.rules.js';
 import { described, REASON_CODES } from '../reasons.js';
 import { REASON } from '../status.view.js';
@@ -50,7 +58,7 @@ class StatusPointView extends schemaOf({
   operations: listOf(OperationPointView, 'The calls of all processes in the 5 minutes before'),
 }) {}
 class PastReasonView extends schemaOf({ code: oneOf(HISTORY_CODES), ...REASON }) {}
-export class StatusHistoryView extends schemaOf({
+export class StatusHistoryView extends resourceOf('status_history', {
   stepSeconds: count('The length of a step'),
   reasons: listOf(PastReasonView, 'What the reasons of the points mean, the worst first'),
   points: listOf(
@@ -66,11 +74,11 @@ export const stepOf = (hours: number): number => 60 * Math.ceil(hours / 5);
 export function toHistory(stepSeconds: number, rows: readonly SampleRow[]): StatusHistoryView {
   const points = rows.map(toPoint);
   const reasons = HISTORY_CODES.filter((code) => points.some((point) => point.reasons.includes(code)));
-  return {
+  return StatusHistoryView.of({
     stepSeconds,
     reasons: reasons.map((code) => (code === 'database_unavailable' ? UNAVAILABLE : described(code))),
     points,
-  };
+  });
 }
 
 function toPoint({ at, reasons, figures }: SampleRow): Point {

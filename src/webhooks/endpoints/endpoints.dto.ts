@@ -148,14 +148,14 @@ export class CreatedWebhookEndpointView extends schema.resourceOf('webhook_endpo
   secret: schema.shownOnce(schema.text('Signs webhooks. It is shown only once')),
 }) {}
 
-export class RotatedSecretView extends schema.schemaOf({
+export class RotatedSecretView extends schema.resourceOf('webhook_secret', {
   secret: schema.shownOnce(schema.text('Signs webhooks from now on. It is shown only once')),
   previousSecretUntil: schema.nullable(
     schema.instant('When the last previous secret stops signing; null if none signs'),
   ),
 }) {}
 
-export class WebhookTestView extends schema.schemaOf({
+export class WebhookTestView extends schema.resourceOf('webhook_test', {
   delivered: schema.flag('Whether the receiver responded with 2xx'),
   eventId: schema.uuid('Sent as `webhook-id`'),
   status: schema.nullable(schema.count('HTTP status; null if there was no response')),

@@ -9,14 +9,20 @@ import { type FieldError, found, Problem } from '../../platform/problem/problem.
 import { eventNamesOf, formatSequence } from '../../events/cloud-event.js';
 import { sequenceEvents } from '../../events/sequence.sql.js';
 import { readEndpoint } from '../endpoint.sql.js';
-import type { RedeliveryRequest, RedeliveryView } from '../log/deliveries.dto.js';
+import { RedeliveryView, type RedeliveryRequest } from '../log/deliveries.dto.js';
 import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { placesOf, type Health } from '../send/endpoint-health.rules.js';
 import { EndpointPlaces } from '../send/endpoint-places.js';
 import { WebhookSender } from '../send/sender.service.js';
 import { urlFault } from './endpoint-input.js';
-import type { NewWebhookEndpoint, SecretRotation, WebhookEndpointChange } from './endpoints.dto.js';
+import {
+  RotatedSecretView,
+  WebhookTestView,
+  type NewWebhookEndpoint,
+  type SecretRotation,
+  type WebhookEndpointChange,
+} from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
 /** A request in flight ends after 15 s at the latest, usually much earlier. */
@@ -54,7 +60,7 @@ export class WebhookEndpoints {
 
   rotateSecret(id: string, rotation: SecretRotation, actor: string) {
     return this.idempotencyKeys.once(async (tx) =>
-      existing(id, await this.store.rotate(tx, id, rotation, actor)),
+      RotatedSecretView.of(existing(id, await this.store.rotate(tx, id, rotation, actor))),
     );
   }
 
@@ -102,7 +108,7 @@ export class WebhookEndpoints {
     await recordDone(this.database, entry);
     const delivered = outcome.kind === 'delivered';
     if (delivered) await this.store.recover(id, destination.url);
-    return { delivered, eventId, status, error, answer, durationMs };
+    return WebhookTestView.of({ delivered, eventId, status, error, answer, durationMs });
   }
 
   async redeliver(endpointId: string, request: RedeliveryRequest, actor: string): Promise<RedeliveryView> {
@@ -114,12 +120,15 @@ export class WebhookEndpoints {
       const foreign = existing(endpointId, await this.deliveries.redeliverThese(endpointId, ids, actor));
       const message = 'is not a delivery of this endpoint';
       refuse(foreign.map((id) => ({ field: `deliveryIds[${ids.indexOf(id)}]`, message })));
-      return { redelivered: new Set(ids).size, next: null };
+      return RedeliveryView.of({ redelivered: new Set(ids).size, next: null });
     }
     const range = { after, until, types: eventNamesOf(types), onlyFailed };
     const result = existing(endpointId, await this.deliveries.redeliverRange(endpointId, range, actor));
     if (!('foreignTypes' in result))
-      return { redelivered: result.count, next: result.next && formatSequence(result.next) };
+      return RedeliveryView.of({
+        redelivered: result.count,
+        next: result.next && formatSequence(result.next),
+      });
     const message = `must be types of the endpoint; it does not have ${result.foreignTypes.join(', ')}`;
     throw invalidRequest([{ field: 'types', message }]);
   }

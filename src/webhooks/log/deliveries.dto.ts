@@ -73,7 +73,7 @@ export class RedeliveryRequest {
   onlyFailed?: boolean;
 }
 
-export class RedeliveryView extends schema.schemaOf({
+export class RedeliveryView extends schema.resourceOf('webhook_redelivery', {
   redelivered: schema.count('How many events are now pending'),
   next: schema.nullable(
     schema.text(

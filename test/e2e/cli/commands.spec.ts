@@ -589,7 +589,7 @@ describe('a command', () => {
   it('probes the credentials', async () => {
     const valid = await runBoth('credentials', 'probe');
     expect(valid.table).toMatch(/^outcome: valid$/m);
-    expect(valid.json).toEqual({ outcome: 'valid', lastError: null, nextAttemptAt: null });
+    expect(valid.json).toMatchObject({ outcome: 'valid', lastError: null, nextAttemptAt: null });
   });
 
   it('creates, lists and revokes API keys at the address', async () => {

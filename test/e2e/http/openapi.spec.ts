@@ -166,7 +166,7 @@ describe('the OpenAPI document', () => {
       const { items } = properties['items'] ?? {};
       if (oneOf.length > 0) return oneOf.flatMap(named);
       if (items !== undefined && properties['id'] === undefined) return named(items);
-      return 'id' in properties || 'object' in properties ? [[name, properties['object'] ?? {}]] : [];
+      return name === '' ? [] : [[name, properties['object'] ?? {}]];
     };
     const resources = operations.flatMap(({ responses }) =>
       Object.entries(responses)
@@ -201,6 +201,22 @@ describe('the OpenAPI document', () => {
       ApiKeyView: 'api_key',
       AuditEntryView: 'audit_entry',
       ErasureReceiptView: 'erasure_receipt',
+      UserExportView: 'user_export',
+      TimelineEntryView: 'timeline_entry',
+      InvitationLinkView: 'invitation_link',
+      InvitationCodeView: 'invitation_code',
+      FunnelView: 'funnel_row',
+      StalledGroupView: 'stall_group',
+      RotatedSecretView: 'webhook_secret',
+      WebhookTestView: 'webhook_test',
+      RedeliveryView: 'webhook_redelivery',
+      StatusView: 'status',
+      StatusHistoryView: 'status_history',
+      CredentialsProbeView: 'credentials_probe',
+      ProblemKindView: 'problem_kind',
+      // Probes read only the status.
+      LivenessView: undefined,
+      ReadinessView: undefined,
     });
   });
 

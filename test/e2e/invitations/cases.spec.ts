@@ -526,6 +526,7 @@ describe('the funnel', () => {
     await insert(5, { opened_at: 6 });
     for (const outside of [-1, 86_400]) await insert(outside, begun);
     const counted = {
+      object: 'funnel_row',
       ...{ invited: 9, sent: 7, opened: 8, started: 5, ownerDone: 4, online: 3, expired: 1, declined: 1 },
       failedStarts: 0,
       ...{ medianSecondsToOnline: 20, p95SecondsToOnline: 40 },

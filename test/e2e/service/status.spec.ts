@@ -54,6 +54,7 @@ describe('a remote service that refuses everything with 401', () => {
     expect([refused.status, refused.body]).toEqual([
       200,
       {
+        object: 'credentials_probe',
         outcome: 'refused',
         lastError: expect.stringContaining('no token'),
         nextAttemptAt: expect.any(String),
@@ -66,7 +67,7 @@ describe('a remote service that refuses everything with 401', () => {
     expect((await probe()).body).toMatchObject({ outcome: 'token_issued', lastError: null });
     await waitFor('calls pass', async () => (await refresh()) === 200);
     expect((await status()).remote.health).toBe('healthy');
-    expect((await probe()).body).toEqual({ outcome: 'valid', lastError: null, nextAttemptAt: null });
+    expect((await probe()).body).toMatchObject({ outcome: 'valid', lastError: null, nextAttemptAt: null });
     const audited = await database.query<{ details: unknown }>(
       `SELECT details FROM audit_log WHERE action = 'credentials.probed' AND target = 'token' ORDER BY id`,
     );

@@ -77,7 +77,7 @@ describe('a stall', () => {
 
   it('has remedies whose operations the console knows', async () => {
     const source = await readFile('console/src/rules/stalled.ts', 'utf8');
-    const known = new Set([...source.matchAll(/^ {2}(\w+): \{ scopes: /gm)].map(([, name]) => name));
+    const known = new Set([...source.matchAll(/^ {2}(\w+): \{\s*scopes: /gm)].map(([, name]) => name));
     const catalogues = [...service.app.get(StallKinds).all.map(({ causes }) => causes), WAITS];
     const named = catalogues.flatMap((waits: Readonly<Record<string, Wait>>) =>
       Object.values(waits).flatMap(({ remedies }) => remedies.map(({ operationId }) => operationId)),
