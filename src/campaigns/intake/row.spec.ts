@@ -340,6 +340,14 @@ describe('a row', () => {
     expect(problems.some(({ column }) => column === 'eanConfirmed')).toBe(cell === 'yes');
   });
 
+  it('of NDJSON with an unknown name keeps the reference, wherever that stands', () => {
+    const text = `{"ean":"${EAN}","tenantReference":"C-1","zip":1}`;
+    expect(readJsonRow({ line: 2, text, isTooLong: false }, 'warn')).toMatchObject({
+      ...{ line: 2, status: 'invalid', tenantReference: 'C-1' },
+      problems: [{ code: 'json_invalid', message: 'The name "zip" is not known' }],
+    });
+  });
+
   it('that is too long keeps the reference alone', () => {
     const row = { line: 2, cells: ['C-1', EAN], isTooLong: true };
     expect(readRow(row)).toMatchObject({

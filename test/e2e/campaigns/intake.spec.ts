@@ -399,18 +399,6 @@ describe('the file of a campaign', () => {
       await waitFor('nothing to be left', async () => (await stored()) === before);
     });
   });
-
-  it('of a process that died is deleted later', async () => {
-    await query(
-      `INSERT INTO campaigns (invites, format, due_at) VALUES (false, '{}', now() - interval '1 s'), (false, '{}', now() + interval '1 h')`,
-    );
-    await upload(service, csv(`D-1,${newValidEan()}`));
-    await service.app.get(IntakeStore).deleteDead();
-    expect(await query(`SELECT due_at > now() AS alive FROM campaigns WHERE status = 'receiving'`)).toEqual([
-      { alive: true },
-    ]);
-    await query(`DELETE FROM campaigns WHERE status = 'receiving'`);
-  });
 });
 
 describe.each(FOLDERS)('the worst files of test/campaigns/files/%s', (folder) => {

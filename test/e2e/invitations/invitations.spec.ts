@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
-import { LinkCodesStore } from '../../../src/invitations/owner/link-codes.store.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { BrandOutages } from '../../../src/onboarding/poll/brand-outages.service.js';
@@ -292,16 +291,6 @@ describe('an invitation', () => {
     expect((await click(`${url}?brand=sunward`)).headers.get('location')).toContain('pv-onboarding');
     expect((await read(id)).startedAt).toBe(startedAt);
     expect((await click(`${url}?brand=unknown`)).headers.get('location')).toContain('pv-onboarding');
-  });
-
-  it('is started once the wish for a brand is fulfilled, and keeps a later wish for another', async () => {
-    const { id, gridLocationId } = await invite({ brands: ['acme', 'sunward'] });
-    const later = `wish_brand = 'sunward', wished_at = now(), wish_due_at = now() + interval '1 h'`;
-    await service.database.query(`UPDATE invitations SET opened_at = now(), ${later} WHERE id = $1`, [id]);
-    const wish = { id, gridLocationId, brand: 'acme', metadata: {} };
-    await service.app.get(InvitationsStore).fulfil(wish, false);
-    const text = 'SELECT started_at IS NOT NULL AND wish_due_at > now() AS is FROM invitations WHERE id = $1';
-    expect(await service.database.query(text, [id])).toEqual([{ is: true }]);
   });
 });
 
@@ -1036,9 +1025,6 @@ describe('a link that cannot be sent', () => {
     const { code } = await codeOf(id);
     await query(`INSERT INTO code_guesses VALUES ('', now() + interval '1 hour')`);
     expect((await enter(code)).status).toBe(429);
-    await query(`INSERT INTO code_guesses VALUES ('cleared', now() - interval '1 s')`);
-    await service.app.get(LinkCodesStore).forget();
-    expect(await query('SELECT FROM code_guesses')).toHaveLength(2);
     await query(`UPDATE code_guesses SET clear_at = clear_at - interval '10 s'`);
     expect((await enter(code)).status).toBe(303);
   });
