@@ -30,7 +30,8 @@ const DELETE_EVERY_MS = 10 * 60_000;
 export const REPEATABLE_FOR = `interval '24 hours'`;
 /** How long a repetition waits after the process of the first request has died. */
 const LEASE_MS = 10_000;
-const CHECK_AGAIN_MS = 100;
+/** How often a repetition asks whether the request of another process has ended: first soon, then seldom, since thousands may wait. */
+const CHECK_AGAIN_MS = { first: 50, most: 1_000 };
 
 export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
   name: 'id',
@@ -200,7 +201,7 @@ export class IdempotencyKeys extends BackgroundTasks {
     const { id } = request;
     const leaseToken = randomUUID();
     const body = hashOfBody(request.body);
-    for (;;) {
+    for (let checkAgainMs = CHECK_AGAIN_MS.first; ;) {
       const values = [id, this.seal(id, { request: body }), leaseToken, LEASE_MS];
       const [found] = await this.database.query<FoundKey>(CLAIM, values, OUTCOME);
       if (found !== undefined) {
@@ -215,7 +216,8 @@ export class IdempotencyKeys extends BackgroundTasks {
         }
         if (found.is !== 'leased') return execution;
       }
-      await pause(CHECK_AGAIN_MS);
+      await pause(checkAgainMs);
+      checkAgainMs = Math.min(2 * checkAgainMs, CHECK_AGAIN_MS.most);
     }
   }
 

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest, isPlainObject } from '../platform/http/validation.js';
+import { LosslessNumber } from '../platform/json/lossless.js';
 import { actorOf } from './scopes.js';
 
 export const HEADER = 'Idempotency-Key';
@@ -55,14 +56,20 @@ export function repeatableRequest(request: FastifyRequest): RepeatableRequest | 
   return { id: hash('sha256', identity, 'base64url'), params, body };
 }
 
-/** Returns a hash of the body that does not depend on the order of its fields. The body may have personal data, and only has to be recognised. */
+/**
+ * Returns a hash of the body that does not depend on the order of its fields, but on every digit of its numbers. The body may have personal
+ * data, and only has to be recognised.
+ */
 export const hashOfBody = (body: unknown): string =>
-  hash('sha256', JSON.stringify(body ?? null, sorted), 'base64url');
+  hash('sha256', JSON.stringify(sorted(body ?? null)), 'base64url');
 
-const sorted = (_name: string, value: unknown): unknown =>
-  isPlainObject(value)
-    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
-    : value;
+function sorted(value: unknown): unknown {
+  if (value instanceof LosslessNumber) return value.text;
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isPlainObject(value)) return value;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, sorted(each)]));
+}
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 

@@ -126,7 +126,11 @@ export class SessionsController {
   @ApiOkResponse({ description: 'The current session', type: SessionView })
   @ApiProblems('session_closed', 'remote_unavailable')
   async refreshSession(@Param('sessionId', ParseUuid) sessionId: string, @CurrentKey() key: Principal) {
-    return this.view(await this.refreshes.refresh(sessionId), key);
+    // As of a start, a repetition gets the session as it is now.
+    const isRepeated = this.requests.recall() !== undefined;
+    const session = await this.refreshes[isRepeated ? 'getSession' : 'refresh'](sessionId);
+    await this.requests.remember({ id: sessionId });
+    return this.view(session, key);
   }
 
   @Get('inverters')

@@ -180,11 +180,17 @@ describe('starting a session', () => {
       const gridLocationId = await client.locate();
       const start = () => startWith(gridLocationId, 'h', BRAND);
       const first = await start();
+      const refresh = () =>
+        client.call<SessionAnswer>('POST', `/onboarding/pv/${first.body.id}/refresh`, undefined, {
+          'idempotency-key': 'h',
+        });
       expect((await start()).text).toBe(first.text);
+      expect((await refresh()).body.startUrl).toBe(first.body.startUrl);
       await sandbox.online(first.body.id);
       await client.untilState(first.body.id, 'online');
       const { status, body } = await start();
       expect([status, body.id, body.state, body.startUrl]).toEqual([201, first.body.id, 'online', null]);
+      expect((await refresh()).body).toMatchObject({ state: 'online', startUrl: null });
     });
 
     it('refuses the key with another body, and takes it without one', async () => {
