@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
@@ -30,6 +30,7 @@ import { Environment } from '../../src/platform/env/environment.js';
 import { LOCAL_DEFAULTS } from '../../src/platform/env/read-environment.js';
 import { startReplica } from '../e2e/replica.js';
 import { useFolder } from '../setup/folder.js';
+import { argumentsFor } from '../setup/processes/test-process.js';
 import { TestClient } from '../setup/client.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { withClient } from '../setup/database/with-client.js';
@@ -468,5 +469,34 @@ describe('the shell of docs/deployment.md', () => {
       BRAND_TEXT: '{"a;b": ["admin"]}',
       LAST: 'without a newline',
     });
+  });
+
+  it('makes secrets that nobody else reads, with which the commands find the database', async () => {
+    const database = await createTestDatabase();
+    const page = pages.get('docs/deployment.md')!;
+    const setup = /```sh\n(useradd [^]*?)```/.exec(page)![1]!;
+    const etc = join(folder, 'etc/pv-onboarding');
+    await mkdir(join(folder, 'etc/systemd/system'), { recursive: true });
+    const inFolder = (script: string): string =>
+      script
+        .replaceAll('/etc/', `${folder}/etc/`)
+        .replace(/postgresql:[^']*/, database.url)
+        .replace('/opt/pv-onboarding &&', `${process.cwd()} &&`)
+        .replace('node dist/cli/main.js', [process.execPath, ...argumentsFor('src/cli/main.ts')].join(' '));
+    const run = async (script: string) =>
+      (await promisify(execFile)('sh', ['-ec', script], { cwd: ROOT, env: { PATH: process.env.PATH } }))
+        .stdout;
+    try {
+      await run(`useradd() { test "$5" = pv-onboarding || test "$6" = pv-onboarding; }\n${inFolder(setup)}`);
+      expect(((await stat(join(etc, 'secrets'))).mode & 0o777).toString(8)).toBe('700');
+      await writeFile(join(etc, 'service.env'), 'SCS_BASE_URL=http://127.0.0.1:9\nSCS_CLIENT_ID=client\n');
+      for (const name of ['SCS_API_KEY', 'SCS_CLIENT_SECRET'])
+        await writeFile(join(etc, 'secrets', name), `${randomUUID()}\n`);
+      const listing = inFolder(blockOf(page, 'service-env'));
+      await run(listing.replace('keys list', 'keys create helpdesk --scopes users:read'));
+      expect(await run(listing)).toContain('helpdesk');
+    } finally {
+      await database.drop();
+    }
   });
 });
