@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { BrandOutages } from '../../src/onboarding/poll/brand-outages.service.js';
 import { LOCALES } from '../../src/platform/env/locale.rules.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { languageOf } from '../../sandbox/pages/owner-flow.texts.js';
@@ -185,6 +186,16 @@ describeInChromium("the owner's page, in Chromium", () => {
         setHealth(`health = 'degraded', reason = 'down', trouble_until = now() + interval '1 hour'`),
       shows: 'ready',
     },
+    brandOutage: {
+      make: () => {
+        // The worker would find that no session fails.
+        jest.spyOn(service.app.get(BrandOutages), 'find').mockResolvedValue();
+        return query(
+          `INSERT INTO brand_outages (brand, since, failing, read) SELECT brand, now(), 5, 0 FROM unnest('{sunward, ${LONG_BRAND}}'::text[]) brand`,
+        );
+      },
+      shows: 'ready',
+    },
     started: { make: ({ url }) => click(`${url}?brand=${LONG_BRAND}`) },
     next: {
       make: async (owner) => {
@@ -261,6 +272,8 @@ describeInChromium("the owner's page, in Chromium", () => {
   afterEach(async () => {
     await setHealth(`health = 'healthy', reason = NULL, trouble_until = NULL`);
     await query('DELETE FROM code_guesses');
+    await query('DELETE FROM brand_outages');
+    jest.restoreAllMocks();
   });
 
   it('goes on by itself when a wish can be fulfilled', async () => {
