@@ -108,11 +108,11 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     },
     [
       ...['main | data-unopened', 'h1 | ready.heading', 'p | ready.invited', 'p | place Barn'],
-      ...['p | ready.duration', BEGUN, BRANDS.replace('step.todo', 'step.failing')],
+      ...['p | ready.duration', BEGUN, BRANDS.replaceAll('todo', 'failing')],
       ...['p | notice outage', SECTION],
       ...['p | https://sunward.example/ brand.help SunWard', ...consent(' open')],
       'form | begin ?lang=en&amp;brand=sun+w&amp;text=HASH | ready.buttonOfBrand SunWard',
-      ...['p | leads leads.host scs.example leads.after', ...decline('?lang=en')],
+      ...['p | leads leads.after', ...decline('?lang=en')],
     ],
   ],
   [
@@ -168,7 +168,8 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     [
       ...['main | data-live', 'h1 | waiting.heading', 'p | late.text', 'p | waiting.told', WAITING],
       'p | notice outage.brand acme',
-      ...[...consent(''), 'form | begin ?brand=acme&amp;text=HASH | secondary waiting.button', LEADS],
+      ...[...consent(''), 'form | begin ?brand=acme&amp;text=HASH | secondary waiting.button'],
+      'p | leads leads.after',
       ...decline(''),
     ],
   ],

@@ -207,8 +207,9 @@ export class OwnerPageView {
     const isAgreed = agreed.some(({ hash }) => hash === consent.hash);
     const hasChanged = brand !== undefined && agreed.length > 0 && !isAgreed;
     const notice = hasChanged ? 'consent.changed' : context.notice;
-    // The owner agrees again to an access that has not ended.
-    const staysHere = page.kind === 'withdrawn' && steps.every(({ kind }) => kind === 'online');
+    // The owner agrees again to an access that has not ended, or the wish is kept.
+    const agreesAgain = page.kind === 'withdrawn' && steps.every(({ kind }) => kind === 'online');
+    const staysHere = agreesAgain || notice === 'outage' || notice === 'outage.brand';
     const query = (values: Readonly<Record<string, string>>) =>
       `${lang || '?'}${lang && '&'}${String(new URLSearchParams(values))}`;
     return {

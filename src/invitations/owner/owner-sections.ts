@@ -85,9 +85,6 @@ export const brandStepsOf = (
   steps.map((step) => {
     const isLeft = step.kind === 'todo' || step.kind === 'started';
     const isFailing = isLeft && failingBrands.some((brand) => brand === step.brand);
-    return {
-      ...step,
-      brand: step.brand === null ? null : nameOf(step.brand),
-      text: text(isFailing ? 'step.failing' : `step.${step.kind}`),
-    };
+    const kind = isFailing ? 'failing' : step.kind;
+    return { kind, brand: step.brand === null ? null : nameOf(step.brand), text: text(`step.${kind}`) };
   });
