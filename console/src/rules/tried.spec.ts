@@ -46,8 +46,8 @@ describe('what the service has tried', () => {
 });
 
 it.each([
-  [{ attempts: 1, lastError: 'HTTP 422' }, 'tried 1 time, at last: HTTP 422'],
-  [{ attempts: 1, lastError: 'x'.repeat(121) }, `tried 1 time, at last: ${'x'.repeat(120)} …`],
+  [{ attempts: 1, lastError: 'HTTP 422' }, 'tried 1 time, last outcome: HTTP 422'],
+  [{ attempts: 1, lastError: 'x'.repeat(121) }, `tried 1 time, last outcome: ${'x'.repeat(120)} …`],
   [{ failures: 1_200 }, 'tried 1,200 times'],
   [{ reads: 3 }, 'tried 3 times'],
   [{ thresholdSeconds: 60 }, null],

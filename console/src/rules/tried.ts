@@ -71,7 +71,7 @@ export function triesOf({ evidence }: Pick<StalledItem, 'evidence'>): string | n
   if (count === undefined || count === 0) return null;
   const tried = `tried ${countOf(count, 'time')}`;
   if (typeof lastError !== 'string') return tried;
-  return `${tried}, at last: ${lastError.length > MOST_LETTERS ? `${lastError.slice(0, MOST_LETTERS)} …` : lastError}`;
+  return `${tried}, last outcome: ${lastError.length > MOST_LETTERS ? `${lastError.slice(0, MOST_LETTERS)} …` : lastError}`;
 }
 
 type Act = Pick<Schemas['AuditEntryView'], 'at' | 'target' | 'action'>;
