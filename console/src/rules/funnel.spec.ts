@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { againstBefore, firstDay, funnelOf, outlierOf, weeksBefore } from './funnel.js';
 
 const DAY = {
+  object: 'funnel_row' as const,
   ...{
     sent: 0,
     expired: 0,

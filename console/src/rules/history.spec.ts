@@ -20,6 +20,7 @@ const described = (code: Point['reasons'][number]) => ({
 });
 /** A history of 40 minutes. */
 const history = (...points: Point[]) => ({
+  object: 'status_history' as const,
   stepSeconds: 60,
   reasons: [...new Set(points.flatMap(({ reasons }) => reasons))].map(described),
   points,

@@ -13,6 +13,7 @@ const healthyOperation = (): Status['remote']['operations']['token'] => ({
 
 /** Returns the status of a healthy deployment. Tests may change it. */
 export const healthyStatus = (): Status => ({
+  object: 'status',
   health: 'healthy',
   reasons: [],
   build: { version: '0.1.0', commit: null, newestMigration: '20261126000000_baseline' },

@@ -7,7 +7,7 @@ const entry = (
   minute: number,
   kind: TimelineEntry['kind'],
   details: Record<string, unknown> = {},
-): TimelineEntry => ({ at: at(minute), kind, summary: kind, details });
+): TimelineEntry => ({ object: 'timeline_entry', at: at(minute), kind, summary: kind, details });
 
 const ENTRIES = [
   entry(0, 'start', { startId: 's' }),
