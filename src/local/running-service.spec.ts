@@ -22,10 +22,13 @@ it('finds the service that runs, and replaces the file as a whole', async () => 
   expect(await findRunningService(folder)).toMatchObject(SERVICE);
 });
 
-it.each(['', '{"pid": 1', 'null', '[]'])('takes a damaged file as that of no service: %j', async (text) => {
-  await writeFile(file, text);
-  expect(await findRunningService(folder)).toBeUndefined();
-});
+it.each(['', '{"pid": 1', 'null', '[]', '{"pid": 99999999, "service": {}}'])(
+  'takes a damaged file as that of no service: %j',
+  async (text) => {
+    await writeFile(file, text);
+    expect(await findRunningService(folder)).toBeUndefined();
+  },
+);
 
 it('removes the file of its own process, and no other', async () => {
   await writeFile(file, JSON.stringify({ ...(await identify(process.ppid)), service: SERVICE }));

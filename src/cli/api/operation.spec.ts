@@ -172,6 +172,7 @@ describe('an operation of another shape becomes a command', () => {
   const PAIRS: Schema = { type: 'object', additionalProperties: true };
   const LIST: Schema = { type: 'array', items: text };
   const OBJECTS: Schema = { type: 'array', items: { type: 'object' } };
+  const LISTS: Schema = { type: 'array', items: { type: 'object', properties: { parts: OBJECTS } } };
 
   it.each([
     [
@@ -218,6 +219,12 @@ describe('an operation of another shape becomes a command', () => {
       ['items:\n  - a'],
     ],
     ['of a list alone', LIST, ['a', 'b'], ['- a\n- b']],
+    [
+      'of a list of lists of objects',
+      { type: 'object', properties: { items: { ...LISTS, 'x-columns': { PARTS: 'parts' } } } },
+      { items: [{ parts: [{}, {}] }] },
+      ['PARTS', '2'],
+    ],
     [
       'with a link',
       { type: 'object', properties: { link: { ...text, 'x-secret': true } } },

@@ -348,9 +348,11 @@ describe('the command line', () => {
     ['2', 1, 'docs/sql.md says what the user of DATABASE_URL needs'],
     ['3', 1, ''],
   ])('runs psql with the password, and explains its exit code %s', async (code, exitCode, text) => {
-    await writeFile(join(folder, 'psql'), '#!/bin/sh\necho "$PGPASSWORD"\nexit "$3"\n', { mode: 0o755 });
+    await writeFile(join(folder, 'psql'), '#!/bin/sh\necho "$PGPASSWORD" $PGOPTIONS\nexit "$3"\n', {
+      mode: 0o755,
+    });
     const ended = await run(['psql', '--command', code], '', { ...variables, PATH: folder });
-    const out = `${new URL(database.url).password}\n`;
+    const out = expect.stringContaining(`${new URL(database.url).password} -c role=pv_onboarding_reader -c `);
     expect(ended).toEqual({ exitCode, out, err: text && expect.stringContaining(text) });
   });
 });

@@ -252,10 +252,13 @@ OTHER  It was sent.
     [
       'of a decision that is not confirmed',
       'registrations discard-all --status pending',
-      [page([registration(ID, 60, null), registration(ID, 120, 'a\nb')])],
+      [page([null, 'c', 'd', 'e', 'a\nb'].map((error, nth) => registration(ID, 60 * (nth + 1), error)))],
       `> GET /registrations?status=pending&limit=200
-! At http://service: this gives up 2 uncertain registrations, created from 2026-06-15 11:58:00Z to 2026-06-15 11:59:00Z:
+! At http://service: this gives up 5 uncertain registrations, created from 2026-06-15 11:55:00Z to 2026-06-15 11:59:00Z:
 !   1 × no error
+!   1 × c
+!   1 × d
+!   1 × e
 !   1 × a\\u000ab
 ! If a user exists after all, \`registrations resolve\` can still enter it.
 ! Type yes to confirm: 
