@@ -44,4 +44,4 @@ export function look<Code extends string>(
 }
 
 export const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms);
-export const inSeconds = (ms: number): number => Math.round(ms / 1_000);
+export const inSeconds = (ms: number): number => ms / 1_000;

@@ -126,7 +126,9 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
   });
 
   it.each([1, 3])('when at most %i of the due registrations are claimed', async (limit) => {
-    const ids = await insertEach(4, (index) => insertRegistration({ next_attempt_at: ago(500 - index) }));
+    const ids = await insertEach(4, (index) =>
+      insertRegistration({ next_attempt_at: ago(500 - index), campaign_id: index < 2 ? null : randomUUID() }),
+    );
     await refuse('registrations', 'id', ids[0]!);
     const claimed = await registrations.claimDue(limit);
     expect(claimed.map(({ id }) => id).toSorted()).toEqual(ids.slice(1, 1 + limit).toSorted());

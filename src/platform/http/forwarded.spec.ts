@@ -35,8 +35,8 @@ describe('entryOfHop', () => {
 it('rewrites the headers that are given, and counts the proxies by addresses without ports', () => {
   const headers = {
     'x-forwarded-for': '192.0.2.9:1, [2001:db8::1]:2',
-    'x-forwarded-proto': 'HTTPS, http',
-    'x-forwarded-host': 'pv.example, inner:3000',
+    'x-forwarded-proto': 'http, HTTPS, http',
+    'x-forwarded-host': 'forged.example, pv.example, inner:3000',
   };
   normaliseForwarded(
     headers,

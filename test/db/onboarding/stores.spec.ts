@@ -514,6 +514,22 @@ describe('starts', () => {
       };
     };
 
+    it('is current again when a later start returns it, also if the write is executed again when it is over', async () => {
+      const place = await wanted();
+      const session = started(randomUUID());
+      const change = (set: string, where = 'true') =>
+        database.query(`UPDATE onboarding_sessions SET ${set} WHERE id = $1 AND ${where} RETURNING state`, [
+          session.sessionId,
+        ]);
+      await store.record(await begin(place), session, place);
+      await change(`superseded_at = now(), changed_at = 'yesterday'`);
+      const start = await begin(place);
+      expect(await store.record(start, session, place)).toEqual({ kind: 'recorded' });
+      const current = `superseded_at IS NULL AND changed_at > now() - interval '1 hour'`;
+      expect(await change(`state = 'expired', start_url_ciphertext = NULL`, current)).toHaveLength(1);
+      expect(await store.record(start, session, place)).toEqual({ kind: 'recorded' });
+    });
+
     it('is not stored when another process has taken over its start', async () => {
       const place = await wanted();
       const late = { ...(await begin(place)), leaseToken: randomUUID() };

@@ -237,6 +237,9 @@ describeWith(findOpenssl(), 'openssl (or OPENSSL)', 'TLS to the remote service',
     expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate, SCS_CLIENT_KEY_FILE: encrypted })).toContain(
       'SCS_CLIENT_KEY_FILE must contain a private key',
     );
+    expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate, SCS_CLIENT_KEY_FILE: '/nowhere' })).toContain(
+      'SCS_CLIENT_KEY_FILE cannot be read (ENOENT)',
+    );
     expect(problemOf({ SCS_CA_FILE: cut })).toContain('SCS_CA_FILE must contain certificates');
     expect(problemOf({ SCS_CA_FILE: broken })).not.toContain('canary');
   });

@@ -100,6 +100,11 @@ describe('a stall', () => {
         text: expect.stringMatching(/^[A-Z].*\.$/),
       });
       expect(found!.text).not.toMatch(/undefined|null|NaN/);
+      const list = kind === 'start' ? 'onboarding/starts' : kind === 'session' ? 'onboarding/pv' : `${kind}s`;
+      if (kind !== 'inverter' && kind !== 'endpoint')
+        expect(await client.list(`/${list}?limit=200`)).toContainEqual(
+          expect.objectContaining({ id, stalled: expect.objectContaining({ cause }) }),
+        );
       const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
         paths: Record<string, Record<string, { operationId: string }>>;
       };
