@@ -254,7 +254,7 @@ export const FACTS = {
         'How many of its newest sessions have failed three times in a row',
         'brand_failing_sessions',
       ),
-      read: count('How many of these were read within 15 minutes'),
+      read: count('How many of these were read at their usual interval'),
       seconds: number('For how long enough have failed'),
     },
   ),

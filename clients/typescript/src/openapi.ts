@@ -3677,7 +3677,7 @@ export interface components {
             brand: string;
             /** @description How many of its newest sessions have failed three times in a row */
             failing: number;
-            /** @description How many of these were read within 15 minutes */
+            /** @description How many of these were read at their usual interval */
             read: number;
             /** @description For how long enough have failed */
             seconds: number;

@@ -1161,7 +1161,7 @@ COMMENT ON TABLE brand_outages IS 'The brands of which most of the newest sessio
 COMMENT ON COLUMN brand_outages.brand IS 'The brand of the sessions, as it was given at their start.';
 COMMENT ON COLUMN brand_outages.since IS 'Since when enough sessions have failed.';
 COMMENT ON COLUMN brand_outages.failing IS 'How many of its newest sessions have failed three times in a row.';
-COMMENT ON COLUMN brand_outages.read IS 'How many of them were read within 15 minutes.';
+COMMENT ON COLUMN brand_outages.read IS 'How many of them were read at their usual interval.';
 COMMENT ON COLUMN brand_outages.checked_at IS 'When a worker last found it. A row that no worker has found for two minutes means nothing.';
 
 -- No foreign key to users: its lock would wait for an erasure, which waits for the sessions that retention has locked.

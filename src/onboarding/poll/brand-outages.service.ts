@@ -23,12 +23,12 @@ export class BrandOutages extends BackgroundTasks {
 
   constructor(
     private readonly database: Database,
-    { ROLE }: Environment,
+    private readonly environment: Environment,
   ) {
-    super('outages of brands could not be found', STOP_WITHIN_MS, ROLE !== 'api');
+    super('outages of brands could not be found', STOP_WITHIN_MS, environment.ROLE !== 'api');
   }
 
   async find(): Promise<void> {
-    await updateBrandOutages(this.database);
+    await updateBrandOutages(this.database, this.environment.POLL_MAX_INTERVAL_MS);
   }
 }

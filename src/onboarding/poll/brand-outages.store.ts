@@ -1,21 +1,25 @@
 import { prepared, type Database } from '../../platform/database/database.js';
 import { UNREACHABLE_READS } from '../stalls/session.stall.rules.js';
+import { CHECKED_AT } from '../store/sessions.sql.js';
+import { STRETCH } from './read-budget.store.js';
 
 /** The newest sessions of each brand, which are read most often and are most like the next one. */
 const NEWEST = 100;
-/** Fewer failing sessions may have another reason than their brand. */
+/** The failing sessions of fewer users may have another reason than their brand. */
 const LEAST_FAILING = 5;
-/** The longest default interval between two reads of an open session: what was read before says nothing about now. */
-const READ_WITHIN = '15 minutes';
 /** A session that has failed for longer does not count, so that owners can try again, and show whether the brand still fails. */
 const FAILS_WITHIN = '1 day';
+
+/** A session that is read a little late still counts as read. */
+const ALLOWED_LATENESS = 4 / 3;
 
 /** The brands of which no owner can begin a session now, as an SQL array. Without a worker, it is empty after two minutes. */
 export const FAILING_BRANDS = `
     ARRAY(SELECT o.brand FROM brand_outages o WHERE o.checked_at > now() - interval '2 minutes')`;
 
-// A brand fails if at least 5 of its newest sessions cannot be read, at least as many as can, and a session of another brand, or without
-// one, has been read since. If none has, the remote service fails, not the brand. The interface has no sign of a brand but this.
+// A brand fails if newest sessions of at least 5 users cannot be read, at least as many as can, and a session of another brand, or without
+// one, has been read since, and before one of them failed again: after an outage of the whole remote service, the sessions of one brand are
+// read before those of the others. The interface has no sign of a brand but this. $1: the ms within which each open session is read.
 // The recursion finds each brand by one look-up in the index (brand, recorded_at): the cost grows with the brands, not with the sessions.
 const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
     WITH RECURSIVE brands AS (
@@ -24,25 +28,26 @@ const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
       SELECT (SELECT min(s.brand) FROM onboarding_sessions s WHERE s.brand > b.brand) FROM brands b WHERE b.brand IS NOT NULL
     ), newest AS (
       SELECT s.* FROM brands b CROSS JOIN LATERAL (
-        SELECT s.brand, s.id, s.recorded_at FROM onboarding_sessions s
+        SELECT s.brand, s.id, s.user_id, s.recorded_at, s.last_checked_at FROM onboarding_sessions s
          WHERE s.brand = b.brand ORDER BY s.recorded_at DESC LIMIT ${NEWEST}) s
       UNION ALL
-      (SELECT s.brand, s.id, s.recorded_at FROM onboarding_sessions s
+      (SELECT s.brand, s.id, s.user_id, s.recorded_at, s.last_checked_at FROM onboarding_sessions s
         WHERE s.brand IS NULL ORDER BY s.brand DESC, s.recorded_at DESC LIMIT ${NEWEST})
     ), polled AS (
-      SELECT n.brand, p.failing_since, p.checked_at,
+      SELECT s.brand, s.user_id, p.failing_since, p.planned_at AS failed_at, ${CHECKED_AT} AS read_at,
              p.failures >= ${UNREACHABLE_READS} AND p.not_found = 0 AND p.failing_since > now() - interval '${FAILS_WITHIN}' AS is_failing,
-             p.failures = 0 AND p.checked_at > greatest(n.recorded_at, now() - interval '${READ_WITHIN}') AS is_read
-        FROM newest n JOIN session_polls p ON p.session_id = n.id
+             p.failures = 0 AND ${CHECKED_AT} > greatest(s.recorded_at, now() - ${STRETCH} * $1::float8 * interval '1 ms') AS is_read
+        FROM newest s JOIN session_polls p ON p.session_id = s.id LEFT JOIN poll_batches b ON b.id = p.batch_id
     ), counted AS (
       SELECT brand, count(*) FILTER (WHERE is_failing) AS failing, count(*) FILTER (WHERE is_read) AS read,
-             (array_agg(failing_since ORDER BY failing_since) FILTER (WHERE is_failing))[${LEAST_FAILING}] AS since,
-             max(checked_at) FILTER (WHERE is_read) AS read_at
+             count(DISTINCT user_id) FILTER (WHERE is_failing) AS users, max(failed_at) FILTER (WHERE is_failing) AS failed_at,
+             (array_agg(failing_since ORDER BY failing_since) FILTER (WHERE is_failing))[${LEAST_FAILING}] AS since
         FROM polled GROUP BY brand
     ), found AS (
       SELECT c.brand, c.since, c.failing, c.read FROM counted c
-       WHERE c.brand IS NOT NULL AND c.failing >= greatest(c.read, ${LEAST_FAILING})
-         AND EXISTS (SELECT FROM counted o WHERE o.brand IS DISTINCT FROM c.brand AND o.read_at > c.since)
+       WHERE c.brand IS NOT NULL AND c.failing >= c.read AND c.users >= ${LEAST_FAILING}
+         AND EXISTS (SELECT FROM polled o WHERE o.is_read AND o.brand IS DISTINCT FROM c.brand AND o.read_at > c.since
+                                            AND (o.read_at < c.failed_at OR c.brand = ANY (${FAILING_BRANDS})))
     ), ended AS (
       DELETE FROM brand_outages WHERE brand NOT IN (SELECT brand FROM found)
     )
@@ -50,5 +55,6 @@ const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
     ON CONFLICT (brand) DO UPDATE
        SET failing = excluded.failing, read = excluded.read, checked_at = excluded.checked_at`;
 
-/** Finds the brands that fail now, by the reads of their sessions. */
-export const updateBrandOutages = (database: Database): Promise<object[]> => database.query(UPDATE_OUTAGES);
+/** Finds the brands that fail now, by the reads of their sessions. `maxIntervalMs`: POLL_MAX_INTERVAL_MS. */
+export const updateBrandOutages = (database: Database, maxIntervalMs: number): Promise<object[]> =>
+  database.query(UPDATE_OUTAGES, [maxIntervalMs * ALLOWED_LATENESS]);

@@ -7,6 +7,11 @@ import { insertCustomer, insertRow } from '../valid-rows.js';
 const MINUTE = 60_000;
 const ago = (ms: number) => new Date(Date.now() - ms);
 
+/** The poll of a session that is not being read now: `checked_at` is the read before the last. */
+function readAt(claimed_at: Date) {
+  return { claimed_at, checked_at: ago(60 * MINUTE) };
+}
+
 const testDatabase = useTestDatabase();
 let database: Database;
 
@@ -17,15 +22,30 @@ beforeEach(async () => {
   await database.query('TRUNCATE users, brand_outages CASCADE');
 });
 
-const FAILING = { failures: 3, failing_since: ago(5 * MINUTE), checked_at: ago(6 * MINUTE) };
-const READ = { checked_at: ago(MINUTE) };
+/** The session has failed before and after READ. */
+const FAILING = {
+  failures: 3,
+  failing_since: ago(5 * MINUTE),
+  planned_at: ago(MINUTE / 2),
+  ...readAt(ago(6 * MINUTE)),
+};
+const READ = readAt(ago(MINUTE));
 
 /** Inserts watched sessions of a brand, which were started an hour ago. */
-async function insertPolls(brand: string | null, count: number, poll: object, startedMs = 60 * MINUTE) {
+async function insertPolls(
+  brand: string | null,
+  count: number,
+  poll: object,
+  startedMs = 60 * MINUTE,
+  users = count,
+) {
+  const customers = [];
+  while (customers.length < users) customers.push(await insertCustomer(database.pool));
   for (let n = 0; n < count; n++) {
-    const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+    const { userId: user_id, gridLocationId: grid_location_id } = customers[n % users]!;
     const recorded_at = ago(startedMs);
-    const session = { user_id, grid_location_id, brand, recorded_at };
+    const superseded_at = n < users ? null : recorded_at;
+    const session = { user_id, grid_location_id, brand, recorded_at, superseded_at };
     const { id } = await insertRow<{ id: string }>(database.pool, 'onboarding_sessions', session);
     const values = { session_id: id, user_id, claimed_at: recorded_at, checked_at: recorded_at, ...poll };
     await insertRow(database.pool, 'session_polls', values);
@@ -33,7 +53,7 @@ async function insertPolls(brand: string | null, count: number, poll: object, st
 }
 
 async function failing(): Promise<string[]> {
-  await updateBrandOutages(database);
+  await updateBrandOutages(database, 15 * MINUTE);
   return (await database.query<{ brands: string[] }>(`SELECT ${FAILING_BRANDS} AS brands`))[0]!.brands;
 }
 
@@ -70,12 +90,42 @@ describe('an outage of a brand', () => {
 
   it.each<[string, string | null, object, number]>([
     ['none of another brand', 'acme', READ, 60],
-    ['none since', 'sunward', { checked_at: ago(7 * MINUTE) }, 60],
+    ['none since', 'sunward', readAt(ago(7 * MINUTE)), 60],
     ['one only started since', null, {}, 1],
   ])('is not told from one of all brands, with %s', async (_, brand, poll, startedMinutes) => {
     await insertPolls('acme', 5, FAILING);
     await insertPolls(brand, 1, poll, startedMinutes * MINUTE);
     expect(await failing()).toEqual([]);
+  });
+
+  it('is none if the sessions are those of four users', async () => {
+    await insertPolls('sunward', 1, READ);
+    await insertPolls('acme', 40, FAILING, 60 * MINUTE, 4);
+    expect(await failing()).toEqual([]);
+  });
+
+  it('is none if as many others were read as seldom as open sessions are', async () => {
+    await insertPolls('sunward', 1, READ);
+    await insertPolls('acme', 5, FAILING);
+    await insertPolls('acme', 6, readAt(ago(16 * MINUTE)));
+    expect(await failing()).toEqual([]);
+  });
+
+  it('is not told from an outage of all brands, of which one is read first when it is over', async () => {
+    const failedBefore = { ...FAILING, planned_at: ago(2 * MINUTE) };
+    await insertPolls('acme', 5, failedBefore);
+    await insertPolls('sunward', 5, failedBefore);
+    await insertPolls('sunward', 1, READ);
+    expect(await failing()).toEqual([]);
+    // One fails again.
+    await database.query(
+      `UPDATE session_polls SET planned_at = now() WHERE session_id =
+         (SELECT id FROM onboarding_sessions WHERE brand = 'acme' LIMIT 1)`,
+    );
+    expect(await failing()).toEqual(['acme']);
+    // The others are read more often than it fails.
+    await database.query(`UPDATE session_polls SET claimed_at = now() + interval '1 s' WHERE failures = 0`);
+    expect(await failing()).toEqual(['acme']);
   });
 
   it('is known by reads of sessions without a brand', async () => {
