@@ -63,7 +63,7 @@ export class BulkRunner extends BackgroundTasks {
       run: (stop) => this.startDue(stop),
     }),
   ];
-  private readonly work = new LeasedWork(this.database, BULK_LEASES, WORK, this.logger);
+  protected override readonly work = new LeasedWork(this.database, BULK_LEASES, WORK, this.logger);
 
   constructor(
     private readonly database: Database,
@@ -75,11 +75,6 @@ export class BulkRunner extends BackgroundTasks {
   ) {
     // A worker serves no operations.
     super('bulk actions could not be found', STOP_WITHIN_MS, ROLE !== 'worker');
-  }
-
-  override async beforeApplicationShutdown(): Promise<void> {
-    await super.beforeApplicationShutdown();
-    await this.work.end(STOP_WITHIN_MS);
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {

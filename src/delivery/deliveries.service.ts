@@ -36,7 +36,7 @@ export class Deliveries extends BackgroundTasks {
       run: (stop) => this.startDue(stop),
     }),
   ];
-  private readonly work = new LeasedWork(this.database, ENDPOINT_LEASES, WORK, this.logger);
+  protected override readonly work = new LeasedWork(this.database, ENDPOINT_LEASES, WORK, this.logger);
   /** The key is the name of a handler, or '' for webhooks. */
   private readonly outlets = new Map<string, OpenOutlet>();
 
@@ -52,11 +52,6 @@ export class Deliveries extends BackgroundTasks {
   /** Makes this process deliver to the handler with this name or, for '', to all webhooks. Call it before the application starts. */
   serve(handler: string, open: OpenOutlet): void {
     this.outlets.set(handler, open);
-  }
-
-  override async beforeApplicationShutdown(): Promise<void> {
-    await super.beforeApplicationShutdown();
-    await this.work.end(DELIVERIES_STOP_WITHIN_MS);
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {

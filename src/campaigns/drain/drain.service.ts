@@ -67,7 +67,7 @@ export class CampaignDrain extends BackgroundTasks {
       run: () => this.intake.deleteDead(),
     }),
   ];
-  private readonly work = new LeasedWork(this.database, CAMPAIGN_LEASES, WORK, this.logger);
+  protected override readonly work = new LeasedWork(this.database, CAMPAIGN_LEASES, WORK, this.logger);
 
   constructor(
     private readonly database: Database,
@@ -84,11 +84,6 @@ export class CampaignDrain extends BackgroundTasks {
   override onApplicationBootstrap(): void {
     super.onApplicationBootstrap();
     if (this.environment.ROLE !== 'api') this.listener.on(CAMPAIGNS_CHANNEL, () => this.notified.signal());
-  }
-
-  override async beforeApplicationShutdown(): Promise<void> {
-    await super.beforeApplicationShutdown();
-    await this.work.end(STOP_WITHIN_MS);
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy
 import { backoffMs } from '../async/backoff.rules.js';
 import { Loop } from '../async/loop.js';
 import { WakeUp } from '../async/wake-up.js';
+import type { LeasedWork } from '../database/leased-work.js';
 import { errorText } from '../redaction/error-text.js';
 import type { BackgroundTask } from './task.js';
 import { Tasks } from './tasks.service.js';
@@ -16,6 +17,8 @@ export abstract class BackgroundTasks
 {
   protected readonly logger = new Logger(this.constructor.name);
   protected abstract readonly tasks: readonly BackgroundTask[];
+  /** What the tasks begin. A shutdown waits for it, too. */
+  protected readonly work?: LeasedWork;
   // A property, so that no subclass has to pass it on.
   @Inject(Tasks) private readonly all!: Tasks;
   private loops: readonly Loop[] = [];
@@ -41,6 +44,7 @@ export abstract class BackgroundTasks
   // Waits in this hook, because the next hook closes the database.
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop(this.stopWithinMs)));
+    await this.work?.end(this.stopWithinMs);
   }
 
   private loopOf({ everyMs, backoff, wakeUp, ...task }: BackgroundTask): Loop {
