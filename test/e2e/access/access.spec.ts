@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { requireOneActing } from '../../../src/access/acting-caller.js';
@@ -9,7 +9,6 @@ import { Authentication } from '../../../src/access/authentication.service.js';
 import { Operation } from '../../../src/access/operation.decorator.js';
 import { SCOPES, type Scope } from '../../../src/access/scopes.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { ParseUuid } from '../../../src/platform/http/parameters.js';
 import { Public } from '../../../src/platform/http/public.decorator.js';
 import { upload } from '../../campaigns/campaign-client.js';
@@ -29,11 +28,6 @@ const REQUESTS = 20;
 // Starts no worker, because a worker would deliver events to the webhook endpoints.
 const service = useTestApp({ ROLE: 'api' });
 const admin = TestClient.of(service);
-let database: Database;
-
-beforeAll(() => {
-  database = service.database;
-});
 
 const listKeys = async (client: TestClient) => (await client.call('GET', '/api-keys')).status;
 const revoke = (id: string) => admin.call('DELETE', `/api-keys/${id}`);
@@ -42,7 +36,7 @@ describe('work that several callers share', () => {
   it('may be done while one of them may act', async () => {
     const keys = await Promise.all([createKey(admin, 'users:read'), createKey(admin, 'users:read')]);
     const callers = keys.map(({ id }) => ({ id }));
-    const mayAct = () => requireOneActing(database, callers);
+    const mayAct = () => requireOneActing(service.database, callers);
     await revoke(keys[0].id);
     await mayAct();
     await revoke(keys[1].id);
@@ -256,7 +250,7 @@ describe('R35: keys are safe', () => {
 
   itAtLength('turns red when a key is stored in the clear', async () => {
     const { id, key } = await createKey(admin, 'admin');
-    await database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [id, key]);
+    await service.database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [id, key]);
     expect(findSecrets({ key }, await dumpTables(service.environment.DATABASE_URL))).not.toEqual([]);
   });
 });
@@ -265,7 +259,7 @@ const post = (path: string, body: object, idempotencyKey: string) =>
   admin.call('POST', path, body, { 'idempotency-key': idempotencyKey });
 
 const countOf = async (table: string): Promise<number> =>
-  (await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0]!.count;
+  (await service.database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0]!.count;
 
 const ENDPOINT = { url: 'http://127.0.0.1:4020/webhooks', headers: { 'X-Tenant': 'a' }, description: 'app' };
 
@@ -360,7 +354,7 @@ describe.each([
   it('stores neither the secret nor the key in the clear', async () => {
     const key = `order-${randomUUID()}`;
     const { body } = await post(path, request, key);
-    const rows = await database.query<{ row: string; bytes: Buffer }>(
+    const rows = await service.database.query<{ row: string; bytes: Buffer }>(
       'SELECT idempotency_keys::text AS row, response_ciphertext AS bytes FROM idempotency_keys',
     );
     const dump = rows.map(({ row, bytes }) => row + bytes.toString('latin1')).join('\n');

@@ -6,7 +6,6 @@ import { newestSequence } from '../../../src/events/sequence.sql.js';
 import { WebhookAttemptsStore } from '../../../src/webhooks/send/attempts.store.js';
 import { placesOf } from '../../../src/webhooks/send/endpoint-health.rules.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { appendOnline } from '../../db/events/fixture.js';
 import { isLong, itAtLength } from '../../faults/support/promise.js';
 import { announce, makeEndpoint, type MadeEndpoint } from '../../faults/support/webhooks.js';
@@ -35,14 +34,12 @@ const service = useTestApp();
 const client = TestClient.of(service);
 const closing = closeAfterEach();
 let sink: WebhookSink;
-let database: Database;
 let endpoint: MadeEndpoint;
 /** The path of the test's endpoint at the sink. */
 let path: string;
 
 beforeAll(async () => {
   sink = await startWebhookSink();
-  database = service.database;
 });
 afterAll(() => sink.stop());
 afterEach(() => void jest.restoreAllMocks());
@@ -74,12 +71,12 @@ interface Row {
   readonly last_answer: string | null;
 }
 const deliveries = () =>
-  database.query<Row>('SELECT * FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY position', [
+  service.database.query<Row>('SELECT * FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY position', [
     endpoint.id,
   ]);
 const endpointRow = async () => {
   const sql = 'SELECT * FROM webhook_endpoints WHERE id = $1';
-  return (await database.query<Record<string, unknown>>(sql, [endpoint.id]))[0]!;
+  return (await service.database.query<Record<string, unknown>>(sql, [endpoint.id]))[0]!;
 };
 const waitForAttempts = (times: number) =>
   waitFor(`${times} attempts are written`, async () => {
@@ -90,7 +87,7 @@ const waitForAttempts = (times: number) =>
 describe('a webhook', () => {
   it('is a CloudEvent in structured mode, with our user agent', async () => {
     await start({ keepsHeaders: true });
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitFor('it has arrived', async () => (await taken()) >= 1);
     const { headers, type } = (await received())[0]!;
     expect(type).toBe('pv.session.online.v1');
@@ -104,23 +101,23 @@ describe('a webhook', () => {
     });
   });
 
-  it("has the time of the database, whatever the process's clock says", async () => {
+  it("has the time of the service.database, whatever the process's clock says", async () => {
     await start({ keepsHeaders: true });
     shiftClock(10 * 60_000);
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitFor('it has arrived', async () => (await taken()) >= 1);
     jest.useRealTimers();
     const { headers } = (await received())[0]!;
-    const ms = Number(headers['webhook-timestamp']) * 1_000 - (await databaseTime(database));
+    const ms = Number(headers['webhook-timestamp']) * 1_000 - (await databaseTime(service.database));
     expect(Math.abs(ms)).toBeLessThan(60_000);
   });
 
   it('that requests a wait by a date of its own clock waits for as long', async () => {
     const dates = { date: 'Fri, 20 Nov 2026 10:00:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 10:00:30 GMT' };
     await start({ fail: 1, status: 503, answerHeaders: dates });
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitForAttempts(1);
-    const [row] = await database.query<{ ms: number }>(
+    const [row] = await service.database.query<{ ms: number }>(
       `SELECT extract(epoch FROM quiet_until - clock_timestamp())::float8 * 1000 AS ms FROM webhook_endpoints WHERE id = $1`,
       [endpoint.id],
     );
@@ -130,7 +127,7 @@ describe('a webhook', () => {
 
   it('that fails waits for its retry, as do later ones of its subject', async () => {
     await start({ fail: 1, answer: 'no such tenant\u0000 ' });
-    await announce(database, 1, 2);
+    await announce(service.database, 1, 2);
     const [first, second] = await waitFor('both are written', async () => {
       const rows = await waitForAttempts(1);
       return rows.length === 2 && rows;
@@ -147,15 +144,15 @@ describe('a webhook', () => {
     closing.push(async () => void (queue.patienceMs = patienceMs));
     queue.patienceMs = 100;
     const subject = randomUUID();
-    closing.push(() => database.query('DROP FUNCTION IF EXISTS refuse CASCADE'));
-    await database.query(`
+    closing.push(() => service.database.query('DROP FUNCTION IF EXISTS refuse CASCADE'));
+    await service.database.query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a damaged row'; END $$;
       CREATE TRIGGER refuses BEFORE UPDATE ON webhook_deliveries FOR EACH ROW
         WHEN (new.subject = '${subject}') EXECUTE FUNCTION refuse()`);
     await start({});
-    await Promise.all([appendOnline(database, subject, '1'), announce(database, 3, 2)]);
+    await Promise.all([appendOnline(service.database, subject, '1'), announce(service.database, 3, 2)]);
     const readPostponed = () =>
-      database.query<{ isLater: boolean }>(
+      service.database.query<{ isLater: boolean }>(
         `SELECT due_at > clock_timestamp() + interval '4 minutes' AS "isLater" FROM webhook_subjects WHERE endpoint_id = $1`,
         [endpoint.id],
       );
@@ -169,12 +166,12 @@ describe('a webhook', () => {
       );
     });
     expect(await received()).toHaveLength(7);
-    await database.query('DROP FUNCTION refuse CASCADE');
-    await database.query(
+    await service.database.query('DROP FUNCTION refuse CASCADE');
+    await service.database.query(
       `UPDATE webhook_subjects SET due_at = clock_timestamp() - interval '1 ms' WHERE endpoint_id = $1`,
       [endpoint.id],
     );
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitFor('it is stored', async () => {
       const rows = await deliveries();
       return rows.length === 8 && rows.every(({ status }) => status === 'delivered');
@@ -184,10 +181,10 @@ describe('a webhook', () => {
 
   it('that waits for its retry is sent, in order, once another arrives after the outage', async () => {
     await start({ fail: 1 }, [20, HOUR_MS]);
-    await announce(database, 1, 3);
+    await announce(service.database, 1, 3);
     await waitForAttempts(2);
     await behave({});
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitFor('everything has arrived', async () => (await taken()) >= 4);
     expect(outOfOrder(arrivals(await received(), path))).toEqual([]);
   });
@@ -201,18 +198,18 @@ describe('a webhook', () => {
     const { id } = await make(receiver.url);
     const attempts = () => receiver.received.filter(({ body }) => body.includes(refused)).length;
     const retryOf = async () => {
-      const [row] = await database.query<{ attempts: number; at: Date; due: Date }>(
+      const [row] = await service.database.query<{ attempts: number; at: Date; due: Date }>(
         `SELECT attempts, next_attempt_at AS at, due_at AS due FROM webhook_deliveries JOIN webhook_subjects USING (endpoint_id, subject)
          WHERE endpoint_id = $1 AND subject = $2 AND attempts > 0 ORDER BY position LIMIT 1`,
         [id, refused],
       );
       return row;
     };
-    await appendOnline(database, refused, 'first');
-    await appendOnline(database, refused, 'second');
+    await appendOnline(service.database, refused, 'first');
+    await appendOnline(service.database, refused, 'second');
     const scheduled = await waitFor('the first attempt is written', retryOf);
     for (let others = 1; others <= 5; others++) {
-      await announce(database, 1, 1);
+      await announce(service.database, 1, 1);
       await waitFor('another arrives', async () => receiver.received.length - attempts() === others);
       await waitFor('the refused one waits after it was sent once more', async () => {
         const retry = await retryOf();
@@ -228,7 +225,7 @@ describe('a webhook', () => {
 
   it('is given up after the whole schedule, and the next of its subject is sent', async () => {
     await start({ fail: 1 }, [20, 20]);
-    await announce(database, 1, 2);
+    await announce(service.database, 1, 2);
     const rows = await waitFor('both are given up', async () => {
       const all = await deliveries();
       return all.length === 2 && all.every(({ status }) => status === 'failed') && all;
@@ -243,7 +240,7 @@ describe('a webhook', () => {
     const found = jest.spyOn(service.app.get(WebhookAttemptsStore), 'findEndpoint');
     const enable = (enabled: boolean) =>
       client.call('PATCH', `/webhook-endpoints/${endpoint.id}`, { enabled });
-    await announce(database, 1, 2);
+    await announce(service.database, 1, 2);
     await waitFor('an attempt is in flight', async () => (await received()).length === 1);
     await enable(false);
     await waitFor('it is known to be disabled', async () => {
@@ -252,17 +249,17 @@ describe('a webhook', () => {
     });
     await enable(true);
     await behave({});
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitFor('another subject arrives', async () => (await taken()) >= 1);
   });
 
   it('waits for as long as the receiver requests', async () => {
     await start({ fail: 1, status: 429, answerHeaders: { 'retry-after': '30' } });
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitForAttempts(1);
-    await announce(database, 3, 1);
+    await announce(service.database, 3, 1);
     const ms = await waitFor('the endpoint is released', async () => {
-      const [row] = await database.query<{ ms: number }>(
+      const [row] = await service.database.query<{ ms: number }>(
         `SELECT extract(epoch FROM quiet_until - clock_timestamp())::float8 * 1000 AS ms FROM webhook_endpoints WHERE lease_until IS NULL AND id = $1`,
         [endpoint.id],
       );
@@ -275,21 +272,21 @@ describe('a webhook', () => {
 
   it('to an endpoint that responds with 410 is the last, which is announced; pending ones stay pending', async () => {
     await start({ fail: 1, status: 410 });
-    await appendOnline(database, randomUUID(), 'first', 'second');
+    await appendOnline(service.database, randomUUID(), 'first', 'second');
     await waitFor('it is disabled', async () => (await endpointRow())['disabled_reason'] === 'gone');
-    const events = await database.query<{ subject: string; data: unknown }>(
+    const events = await service.database.query<{ subject: string; data: unknown }>(
       `SELECT subject, data FROM domain_events WHERE name = 'webhook_endpoint.disabled' AND subject = $1`,
       [endpoint.id],
     );
     expect(events).toEqual([
       { subject: endpoint.id, data: { endpointId: endpoint.id, reason: 'gone', since: expect.any(String) } },
     ]);
-    const audit = await database.query(
+    const audit = await service.database.query(
       `SELECT actor FROM audit_log WHERE action = 'webhook_endpoint.disabled' AND target = $1`,
       [endpoint.id],
     );
     expect(audit).toEqual([{ actor: 'webhooks' }]);
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitFor('the lease has ended', async () => (await endpointRow())['lease_token'] === null);
     expect((await deliveries()).map(({ status }) => status)).toEqual(['pending', 'pending']);
     expect(await received()).toHaveLength(1);
@@ -297,18 +294,18 @@ describe('a webhook', () => {
 
   it('to an endpoint that has failed for days is the last, which is announced', async () => {
     await start({ fail: 1 });
-    await database.query(
+    await service.database.query(
       `UPDATE webhook_endpoints SET failures = 30, failing_since = clock_timestamp() - interval '5 days' WHERE id = $1`,
       [endpoint.id],
     );
-    await announce(database, 1, 1);
+    await announce(service.database, 1, 1);
     await waitFor('it is disabled', async () => (await endpointRow())['disabled_reason'] === 'failing');
     expect((await deliveries())[0]).toMatchObject({ status: 'pending', attempts: 1 });
   });
 
   it('goes to a failing endpoint one at a time; once one arrives, all do', async () => {
     await start({ fail: 1 });
-    await announce(database, 30, 1);
+    await announce(service.database, 30, 1);
     await waitFor('it is failing', async () => ((await endpointRow())['failures'] as number) >= 10);
     const before = (await received()).length;
     expect(before).toBeLessThan(30);
@@ -325,30 +322,30 @@ describe('a webhook', () => {
     const subject = randomUUID();
     jest.spyOn(sender, 'send').mockImplementationOnce(async (...given) => {
       const outcome = await send.apply(sender, given);
-      await database.query(
+      await service.database.query(
         `UPDATE domain_events SET data = data || '{"tenantReference": null}' WHERE subject = $1`,
         [subject],
       );
       return outcome;
     });
-    await appendOnline(database, subject, 'test');
+    await appendOnline(service.database, subject, 'test');
     const [row] = await waitForAttempts(1);
     expect(row).toMatchObject({ last_status: 500, last_answer: null });
   });
 
   it(`is claimed at once despite ${WAITING} that wait for an earlier one of their subject`, async () => {
     await start({});
-    const newest = await newestSequence(database);
-    await database.query(`UPDATE webhook_endpoints SET read_to = $2::bigint + ${WAITING} WHERE id = $1`, [
-      endpoint.id,
-      newest,
-    ]);
-    await database.query(
+    const newest = await newestSequence(service.database);
+    await service.database.query(
+      `UPDATE webhook_endpoints SET read_to = $2::bigint + ${WAITING} WHERE id = $1`,
+      [endpoint.id, newest],
+    );
+    await service.database.query(
       `INSERT INTO domain_events (id, sequence, name, subject, data)
        SELECT gen_random_uuid(), $1::bigint + n, 'session.expired', 'blocked', '{}' FROM generate_series(1, ${WAITING}) AS n`,
       [newest],
     );
-    await database.query(
+    await service.database.query(
       `WITH queued AS (
          INSERT INTO webhook_subjects (endpoint_id, subject, due_at) VALUES ($1, 'blocked', clock_timestamp() + interval '1 hour')
        )
@@ -357,16 +354,16 @@ describe('a webhook', () => {
        FROM domain_events WHERE subject = 'blocked' ORDER BY position`,
       [endpoint.id, newest],
     );
-    await database.query('ANALYZE webhook_deliveries, webhook_subjects, domain_events');
-    await announce(database, 20, 1);
+    await service.database.query('ANALYZE webhook_deliveries, webhook_subjects, domain_events');
+    await announce(service.database, 20, 1);
     await waitFor('the others have arrived', async () => (await taken()) >= 20);
-    const blocked = await database.query(
+    const blocked = await service.database.query(
       `SELECT status, count(*)::int AS count, sum(attempts)::int AS attempts FROM webhook_deliveries
        WHERE subject = 'blocked' GROUP BY status`,
     );
     expect(blocked).toEqual([{ status: 'pending', count: WAITING, attempts: 1 }]);
     await waitFor('the others are done', async () => {
-      const queued = await database.query<{ subject: string }>(
+      const queued = await service.database.query<{ subject: string }>(
         'SELECT subject FROM webhook_subjects WHERE endpoint_id = $1',
         [endpoint.id],
       );
