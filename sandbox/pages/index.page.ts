@@ -22,6 +22,13 @@ interface Content {
   readonly faults: readonly ReturnType<typeof describeFault>[];
 }
 
+/** Returns the buttons of the faults after which a request has its effect, or of the others. */
+const buttonsOf = (isDone: boolean): Html[] =>
+  FAULT_KINDS.filter((kind) => WORDS[kind].startsWith('Done') === isDone).map(
+    (kind) =>
+      markup`<button class="small" name="kind" value="${kind}" title="${WORDS[kind]}">${LABELS[kind] ?? kind}</button>`,
+  );
+
 export const indexPage = ({ rows, found, q, start, faults }: Content): Html =>
   page(
     'Sandbox',
@@ -33,7 +40,7 @@ export const indexPage = ({ rows, found, q, start, faults }: Content): Html =>
         <a href="/sandbox/scenarios">scenarios</a>
       </p>
       <h2>Faults</h2>
-      <p class="note">Each button makes one request fail; point at it to read how. Clear all lets go those that are held. The control API can do more.</p>
+      <p class="note">Each button makes one request fail. Clear all lets go those that are held. The control API can do more.</p>
       <form method="post" action="/play/faults" class="row">
         <label>Of
           <select name="operation">
@@ -43,8 +50,9 @@ export const indexPage = ({ rows, found, q, start, faults }: Content): Html =>
                 : markup`<option>${operation}</option>`,
             )}
           </select></label>
-        ${FAULT_KINDS.map((kind) => markup`<button class="small" name="kind" value="${kind}" title="${WORDS[kind]}">${LABELS[kind] ?? kind}</button>`)}
         <button class="small" name="kind" value="">Clear all</button>
+        <div>Done, but the response is late or lost: ${buttonsOf(true)}</div>
+        <div>Not done: ${buttonsOf(false)}</div>
       </form>
       ${
         faults.length === 0
