@@ -29,6 +29,18 @@ const KEYS = {
  */
 const WAS_AWAITED = 'i.owner_done_at > i.created_at';
 
+/** What is counted of the invitations `i` of a key. */
+const COUNTS = {
+  invited: 'count(*)',
+  sent: 'count(i.sent_at)',
+  opened: 'count(i.opened_at)',
+  started: 'count(i.started_at)',
+  ownerDone: 'count(i.owner_done_at)',
+  online: 'count(i.online_at)',
+  expired: `(count(*) FILTER (WHERE ${STATE} = 'expired'))`,
+  declined: `(count(*) FILTER (WHERE ${STATE} = 'declined'))`,
+} as const;
+
 export type FunnelKey = keyof typeof KEYS;
 
 @Injectable()
@@ -43,20 +55,21 @@ export class FunnelStore {
     const { key, join, keyOfStart } = KEYS[by];
     const toOnline = (share: number, since: 'created_at' | 'owner_done_at') =>
       `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.${since})) FILTER (WHERE ${WAS_AWAITED})::float8`;
+    const counts = Object.entries(COUNTS);
     return this.database.query(
-      `SELECT coalesce(i.key, s.key) AS key, count(i.id)::int AS invited, count(i.sent_at)::int AS sent,
-              count(i.opened_at)::int AS opened, count(i.started_at)::int AS started,
-              count(i.owner_done_at)::int AS "ownerDone", count(i.online_at)::int AS online,
-              (count(*) FILTER (WHERE i.state = 'expired'))::int AS expired,
-              (count(*) FILTER (WHERE i.state = 'declined'))::int AS declined,
-              (count(*) FILTER (WHERE i.id IS NULL))::int AS "failedStarts",
-              ${toOnline(0.5, 'created_at')} AS "medianSecondsToOnline", ${toOnline(0.95, 'created_at')} AS "p95SecondsToOnline",
-              ${toOnline(0.5, 'owner_done_at')} AS "medianSecondsFromDone", ${toOnline(0.95, 'owner_done_at')} AS "p95SecondsFromDone"
-         FROM (SELECT i.*, ${STATE} AS state, ${key} AS key FROM invitations i ${join}
-                WHERE i.created_at >= $1 AND i.created_at < $2) i
-         FULL JOIN (SELECT ${keyOfStart} AS key FROM session_starts s
-                     WHERE s.status = 'failed' AND s.created_at >= $1 AND s.created_at < $2) s ON false
-        GROUP BY 1 ORDER BY 1`,
+      `SELECT coalesce(i.key, s.key) AS key, ${counts.map(([name]) => `coalesce(i."${name}", 0) AS "${name}"`).join(', ')},
+              coalesce(s.failed, 0) AS "failedStarts", "medianSecondsToOnline", "p95SecondsToOnline", "medianSecondsFromDone", "p95SecondsFromDone"
+         FROM (SELECT ${key} AS key, ${counts.map(([name, count]) => `${count}::int AS "${name}"`).join(', ')},
+                      ${toOnline(0.5, 'created_at')} AS "medianSecondsToOnline", ${toOnline(0.95, 'created_at')} AS "p95SecondsToOnline",
+                      ${toOnline(0.5, 'owner_done_at')} AS "medianSecondsFromDone", ${toOnline(0.95, 'owner_done_at')} AS "p95SecondsFromDone"
+                 FROM invitations i ${join}
+                WHERE i.created_at >= $1 AND i.created_at < $2
+                GROUP BY 1) i
+         -- No key is empty, and a full join needs a condition that can be hashed.
+         FULL JOIN (SELECT ${keyOfStart} AS key, count(*)::int AS failed FROM session_starts s
+                     WHERE s.status = 'failed' AND s.created_at >= $1 AND s.created_at < $2
+                     GROUP BY 1) s ON coalesce(s.key, '') = coalesce(i.key, '')
+        ORDER BY 1`,
       [from, to],
     );
   }
