@@ -105,8 +105,8 @@ describe('the tour of README.md', () => {
     'gives what it says',
     async () => {
       const readme = await readPage('README.md');
-      const step = async (name: string, values: Readonly<Record<string, string>>) => {
-        const block = blockOf(readme.replace(/^ {3}/gm, ''), `tour: ${name}`).replace(/^\w+=….*\n/gm, '');
+      const step = async (name: string, values: Readonly<Record<string, string>>, text = readme) => {
+        const block = blockOf(text.replace(/^ {3}/gm, ''), `tour: ${name}`).replace(/^\w+=….*\n/gm, '');
         const given = Object.entries({ API: `${service.url}/api/v1`, ...values });
         const assignments = given.map(([variable, value]) => `${variable}=${value}\n`).join('');
         const filled = `${blockOf(readme, 'tour: setup')}\n${assignments}${block}`;
@@ -114,6 +114,7 @@ describe('the tour of README.md', () => {
         return JSON.parse(stdout) as {
           id: string;
           url: string;
+          status: string;
           gridLocations: { id: string }[];
           items: object[];
         };
@@ -127,6 +128,14 @@ describe('the tour of README.md', () => {
       expect(sessions.items).toMatchObject([{ state: expect.any(String), inverters: expect.any(Array) }]);
       const { items } = await step('events', { KEY });
       expect(items.length).toBeGreaterThan(0);
+      const [, operation, kind] = /Choose `(\w+)` and press `(\w+)`/.exec(readme)!;
+      const [, reference, ean] = /with the reference\s+`([\w-]+)` and the EAN `(\d+)`/.exec(readme)!;
+      const [, sandbox] = /Remote service +(\S+)/.exec(printed)!;
+      const button = new URLSearchParams({ operation: operation!, kind: kind! });
+      await fetch(`${sandbox}/play/faults`, { method: 'POST', body: button, headers: { origin: sandbox! } });
+      const other = readme.replace('"tour-1"', `"${reference}"`).replace('"871685900000000011"', `"${ean}"`);
+      expect((await step('register', { KEY }, other)).status).toBe('uncertain');
+      expect(await (await fetch(`${sandbox}/?q=${reference}`)).text()).toContain(ean);
     },
     PATIENCE_MS,
   );
