@@ -21,6 +21,7 @@ export const FAILING_BRANDS = `
 // one, has been read since, and before one of them failed again: after an outage of the whole remote service, the sessions of one brand are
 // read before those of the others. The interface has no sign of a brand but this. $1: the ms within which each open session is read.
 // The recursion finds each brand by one look-up in the index (brand, recorded_at): the cost grows with the brands, not with the sessions.
+// OFFSET 0 prevents a hash join, which would read all polls.
 const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
     WITH RECURSIVE brands AS (
       SELECT min(brand) AS brand FROM onboarding_sessions
@@ -37,7 +38,8 @@ const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
       SELECT s.brand, s.user_id, p.failing_since, p.planned_at AS failed_at, ${CHECKED_AT} AS read_at,
              p.failures >= ${UNREACHABLE_READS} AND p.not_found = 0 AND p.failing_since > now() - interval '${FAILS_WITHIN}' AS is_failing,
              p.failures = 0 AND ${CHECKED_AT} > greatest(s.recorded_at, now() - ${STRETCH} * $1::float8 * interval '1 ms') AS is_read
-        FROM newest s JOIN session_polls p ON p.session_id = s.id LEFT JOIN poll_batches b ON b.id = p.batch_id
+        FROM newest s CROSS JOIN LATERAL (SELECT * FROM session_polls WHERE session_id = s.id OFFSET 0) p
+        LEFT JOIN poll_batches b ON b.id = p.batch_id
     ), counted AS (
       SELECT brand, count(*) FILTER (WHERE is_failing) AS failing, count(*) FILTER (WHERE is_read) AS read,
              count(DISTINCT user_id) FILTER (WHERE is_failing) AS users, max(failed_at) FILTER (WHERE is_failing) AS failed_at,
