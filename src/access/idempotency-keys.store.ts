@@ -77,10 +77,12 @@ const CLAIM = prepared('access.claim_idempotency_key')`
     SELECT response_ciphertext, CASE WHEN lease_until IS NULL THEN 'ended' ELSE 'leased' END FROM idempotency_keys
      WHERE id = $1 AND NOT EXISTS (SELECT FROM claimed)`;
 
-/** Stores the outcome and ends the lease $2. Returns no row if another process has the lease. */
+/** Stores the outcome and ends the lease $2. Returns no row if another process has the lease, or a user of the outcome was erased meanwhile. */
 const RECORD = prepared('access.record_idempotency_key')`
-    UPDATE idempotency_keys SET response_ciphertext = $3, subjects = $4, lease_token = NULL, lease_until = NULL
-     WHERE id = $1 AND lease_token = $2 RETURNING id`;
+    UPDATE idempotency_keys SET response_ciphertext = $3, subjects = $4::text[], lease_token = NULL, lease_until = NULL
+     WHERE id = $1 AND lease_token = $2
+       AND NOT EXISTS (SELECT FROM users u WHERE u.id = ANY ($4::text[]::uuid[]) AND u.erased_at IS NOT NULL)
+    RETURNING id`;
 
 const RELEASE = 'DELETE FROM idempotency_keys WHERE id = $1 AND lease_token = $2';
 

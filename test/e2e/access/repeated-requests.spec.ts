@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { IdempotencyKeys } from '../../../src/access/idempotency-keys.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { changesOf } from '../../setup/changes.js';
 import { TestClient } from '../../setup/client.js';
@@ -125,4 +126,18 @@ it('a response about a person is deleted with the person', async () => {
   await client.call('DELETE', `/users/${String(first.body['id'])}`);
   const again = await register();
   expect([again.status, again.text === first.text]).toEqual([201, false]);
+});
+
+it('a response about a person who is erased before it is stored is not stored', async () => {
+  const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+  const keys = service.app.get(IdempotencyKeys);
+  const finish = keys.finish.bind(keys);
+  jest.spyOn(keys, 'finish').mockImplementationOnce(async (execution, response) => {
+    await client.call('DELETE', `/users/${(response.body as { id: string }).id}`);
+    return finish(execution, response);
+  });
+  const { id } = (await send(client, '/users', body, 'erased')).body;
+  expect(await service.database.query('SELECT FROM idempotency_keys WHERE subjects && $1', [[id]])).toEqual(
+    [],
+  );
 });
