@@ -7,6 +7,7 @@ import { BulkModule } from './bulk/bulk.module.js';
 import { CampaignsModule } from './campaigns/campaigns.module.js';
 import { ConsoleAccessModule } from './console-access/console-access.module.js';
 import { CustomersModule } from './customers/customers.module.js';
+import { DecisionsModule } from './decisions/decisions.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FeedModule } from './feed/feed.module.js';
 import { HandlersModule } from './handlers/handlers.module.js';
@@ -42,6 +43,7 @@ export const FEATURES = [
   InvitationsModule,
   CustomersModule,
   CampaignsModule,
+  DecisionsModule,
   BulkModule,
   ConsoleAccessModule,
   StatusModule,

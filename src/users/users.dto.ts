@@ -2,13 +2,12 @@ import { Transform } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import { Field } from '../platform/http/field.js';
 import { OptionalFlag } from '../platform/http/parameters.js';
-import { flag, instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
 import { EAN_PATTERN, eanFault, MAX_GRID_LOCATIONS } from './ean.rules.js';
 import { MetadataField } from './metadata.dto.js';
 import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { MAX_REFERENCE_LENGTH, tenantReferenceFault } from './tenant-reference.rules.js';
 
-class GridLocationInput {
+export class GridLocationInput {
   @Field({
     required: true,
     description:
@@ -68,22 +67,3 @@ function asInputs(value: unknown): unknown {
     isPlainObject(item) ? Object.assign(new GridLocationInput(), item) : null,
   );
 }
-
-class ConfirmedGridLocationInput extends GridLocationInput {
-  @Field({ required: true, format: 'uuid' })
-  id: string;
-}
-
-/** The remote service's user object (interface section 2.3), for the OpenAPI document. Further properties are ignored, as in a response. */
-export class ConfirmedUserInput extends schemaOf({
-  id: uuid(),
-  tenantReference: text('The tenantReference of the registration'),
-  gridLocations: listOf(ConfirmedGridLocationInput, 'With every EAN of the registration'),
-  tenantName: optional(text()),
-  firstName: optional(text()),
-  lastName: optional(text()),
-  email: optional(text()),
-  eanConfirmed: optional(flag('As in `POST /users`; not part of the user object')),
-  createdAt: optional(instant('In the years 1 to 9999')),
-  updatedAt: optional(instant('In the years 1 to 9999')),
-}) {}

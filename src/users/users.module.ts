@@ -3,8 +3,6 @@ import { AuthModule } from '../auth/auth.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
-import { DecisionsService } from './registration/decisions.service.js';
-import { DecisionsStore } from './registration/decisions.store.js';
 import { REGISTRATION_STALLS } from './registration/registration-stalls.store.js';
 import { RegistrationSender } from './registration/send-registrations.service.js';
 import { RegistrationsController } from './registration/registrations.controller.js';
@@ -16,15 +14,8 @@ import { UsersStore } from './user/users.store.js';
 @Module({
   imports: [AuthModule, RemoteModule, StallsModule],
   controllers: [UsersController, RegistrationsController],
-  providers: [
-    DecisionsService,
-    DecisionsStore,
-    RegistrationSender,
-    RegistrationsService,
-    RegistrationsStore,
-    UsersStore,
-  ],
-  exports: [DecisionsStore, RegistrationsStore],
+  providers: [RegistrationSender, RegistrationsService, RegistrationsStore, UsersStore],
+  exports: [RegistrationsStore],
 })
 export class UsersModule {
   constructor(kinds: StallKinds) {

@@ -293,66 +293,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/registrations/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a registration again
-         * @description For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.
-         */
-        post: operations["retryRegistration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/registrations/{id}/discard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Discard a registration
-         * @description For pending, uncertain and rejected registrations. The tenantReference may then be registered again.
-         */
-        post: operations["discardRegistration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/registrations/{id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Enter the user that the provider confirmed
-         * @description For registrations in any status but registered. The body is the user object of the remote service.
-         */
-        post: operations["resolveRegistration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/onboarding/pv": {
         parameters: {
             query?: never;
@@ -1125,6 +1065,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/registrations/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a registration again
+         * @description For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.
+         */
+        post: operations["retryRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Discard a registration
+         * @description For pending, uncertain and rejected registrations. The tenantReference may then be registered again.
+         */
+        post: operations["discardRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enter the user that the provider confirmed
+         * @description For registrations in any status but registered. The body is the user object of the remote service.
+         */
+        post: operations["resolveRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry or discard many registrations
+         * @description Each of them as `POST /registrations/{id}/retry` or `…/discard` would, at most 1000 per call; give `ids` or `filter`. A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.
+         */
+        post: operations["decideRegistrations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bulk-actions": {
         parameters: {
             query?: never;
@@ -1159,26 +1179,6 @@ export interface paths {
         get: operations["readBulkAction"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/registrations/decisions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry or discard many registrations
-         * @description Each of them as `POST /registrations/{id}/retry` or `…/discard` would, at most 1000 per call; give `ids` or `filter`. A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.
-         */
-        post: operations["decideRegistrations"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1776,43 +1776,6 @@ export interface components {
             updatedAt: string;
             /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
             sequence: string | null;
-        };
-        DecisionCondition: {
-            /**
-             * Format: date-time
-             * @description Refused if the registration has changed at or after this instant
-             */
-            unchangedSince?: string;
-        };
-        ConfirmedGridLocationInput: {
-            /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
-            ean: string;
-            /** Format: uuid */
-            id: string;
-        };
-        ConfirmedUserInput: {
-            /** Format: uuid */
-            id: string;
-            /** @description The tenantReference of the registration */
-            tenantReference: string;
-            /** @description With every EAN of the registration */
-            gridLocations: components["schemas"]["ConfirmedGridLocationInput"][];
-            tenantName?: string;
-            firstName?: string;
-            lastName?: string;
-            email?: string;
-            /** @description As in `POST /users`; not part of the user object */
-            eanConfirmed?: boolean;
-            /**
-             * Format: date-time
-             * @description In the years 1 to 9999
-             */
-            createdAt?: string;
-            /**
-             * Format: date-time
-             * @description In the years 1 to 9999
-             */
-            updatedAt?: string;
         };
         NewSession: {
             /** @description The inverter brand; one session connects inverters of one brand */
@@ -3144,6 +3107,95 @@ export interface components {
             /** @description The link for the owner; null without the scope `links:read`, or if there is none */
             invitationUrl: string | null;
         };
+        DecisionCondition: {
+            /**
+             * Format: date-time
+             * @description Refused if the registration has changed at or after this instant
+             */
+            unchangedSince?: string;
+        };
+        ConfirmedGridLocationInput: {
+            /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
+            ean: string;
+            /** Format: uuid */
+            id: string;
+        };
+        ConfirmedUserInput: {
+            /** Format: uuid */
+            id: string;
+            /** @description The tenantReference of the registration */
+            tenantReference: string;
+            /** @description With every EAN of the registration */
+            gridLocations: components["schemas"]["ConfirmedGridLocationInput"][];
+            tenantName?: string;
+            firstName?: string;
+            lastName?: string;
+            email?: string;
+            /** @description As in `POST /users`; not part of the user object */
+            eanConfirmed?: boolean;
+            /**
+             * Format: date-time
+             * @description In the years 1 to 9999
+             */
+            createdAt?: string;
+            /**
+             * Format: date-time
+             * @description In the years 1 to 9999
+             */
+            updatedAt?: string;
+        };
+        DecisionFilter: {
+            /** @enum {string} */
+            status: "pending" | "uncertain" | "rejected";
+            /**
+             * Format: date-time
+             * @description Only registrations created at or after this instant
+             */
+            createdSince?: string;
+            /**
+             * Format: date-time
+             * @description Only registrations created before this instant
+             */
+            createdBefore?: string;
+            /** @description Only registrations whose `lastError` contains this text */
+            lastError?: string;
+        };
+        BulkDecision: {
+            /** @enum {string} */
+            decision: "retry" | "discard";
+            /** @description The registrations. Give either these or `filter` */
+            ids?: string[];
+            /** @description Decides about all registrations that `GET /registrations` lists with these filters, at most 1000 per call */
+            filter?: components["schemas"]["DecisionFilter"];
+            /** @description The `next` of the previous page. Default: the first page */
+            cursor?: string;
+            /**
+             * Format: date-time
+             * @description Leaves registrations as they are that have changed at or after this instant, such as one that was sent again since. Makes a repetition of the request harmless
+             */
+            unchangedSince?: string;
+        };
+        DecisionResultView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "registration_decision";
+            /** Format: uuid */
+            id: string;
+            /** @description Whether the decision holds: it was applied now, or to discard, before */
+            ok: boolean;
+            /** @description If not: the code of the problem, `not_found` or `registration_conflict` */
+            code: string | null;
+            /** @description If not: why, for people */
+            detail: string | null;
+        };
+        DecisionsView: {
+            /** @description One for each registration */
+            items: components["schemas"]["DecisionResultView"][];
+            /** @description With `filter`: the `cursor` of the next call; null if no more registrations match */
+            next: string | null;
+        };
         NewBulkAction: {
             /** @description An operation of this API that has `x-bulk` in openapi.json */
             operationId: string;
@@ -3207,58 +3259,6 @@ export interface components {
             counts: components["schemas"]["BulkCountsView"];
             /** @description In the order of the request */
             items: components["schemas"]["BulkItemView"][];
-        };
-        DecisionFilter: {
-            /** @enum {string} */
-            status: "pending" | "uncertain" | "rejected";
-            /**
-             * Format: date-time
-             * @description Only registrations created at or after this instant
-             */
-            createdSince?: string;
-            /**
-             * Format: date-time
-             * @description Only registrations created before this instant
-             */
-            createdBefore?: string;
-            /** @description Only registrations whose `lastError` contains this text */
-            lastError?: string;
-        };
-        BulkDecision: {
-            /** @enum {string} */
-            decision: "retry" | "discard";
-            /** @description The registrations. Give either these or `filter` */
-            ids?: string[];
-            /** @description Decides about all registrations that `GET /registrations` lists with these filters, at most 1000 per call */
-            filter?: components["schemas"]["DecisionFilter"];
-            /** @description The `next` of the previous page. Default: the first page */
-            cursor?: string;
-            /**
-             * Format: date-time
-             * @description Leaves registrations as they are that have changed at or after this instant, such as one that was sent again since. Makes a repetition of the request harmless
-             */
-            unchangedSince?: string;
-        };
-        DecisionResultView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "registration_decision";
-            /** Format: uuid */
-            id: string;
-            /** @description Whether the decision holds: it was applied now, or to discard, before */
-            ok: boolean;
-            /** @description If not: the code of the problem, `not_found` or `registration_conflict` */
-            code: string | null;
-            /** @description If not: why, for people */
-            detail: string | null;
-        };
-        DecisionsView: {
-            /** @description One for each registration */
-            items: components["schemas"]["DecisionResultView"][];
-            /** @description With `filter`: the `cursor` of the next call; null if no more registrations match */
-            next: string | null;
         };
         ReasonRemedyView: {
             /** @description The operation of this API */
@@ -7812,150 +7812,6 @@ export interface operations {
             503: components["responses"]["database_unavailable"];
         };
     };
-    retryRegistration: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["DecisionCondition"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RegistrationView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user in our database. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemView"] & {
-                        /** @enum {unknown} */
-                        code?: "registration_conflict";
-                    };
-                };
-            };
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    discardRegistration: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["DecisionCondition"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RegistrationView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            409: components["responses"]["registration_conflict"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    resolveRegistration: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ConfirmedUserInput"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RegistrationView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json-or-ean_rounded"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            409: components["responses"]["registration_conflict"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
     listSessions: {
         parameters: {
             query?: {
@@ -9819,6 +9675,174 @@ export interface operations {
             503: components["responses"]["database_unavailable"];
         };
     };
+    retryRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DecisionCondition"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user in our database. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "registration_conflict";
+                    };
+                };
+            };
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    discardRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DecisionCondition"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["registration_conflict"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    resolveRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmedUserInput"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json-or-ean_rounded"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["registration_conflict"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    decideRegistrations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkDecision"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionsView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
     createBulkAction: {
         parameters: {
             query?: never;
@@ -9888,46 +9912,6 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    decideRegistrations: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BulkDecision"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DecisionsView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { NotSentReason, Outcome } from '../../remote/outcome.rules.js';
+import { DECIDABLE, PERSON_DECISIONS } from '../../decisions/decision.rules.js';
 import {
   type CalledRegistration,
-  DECIDABLE,
-  PERSON_DECISIONS,
   planOutcome,
   planSettlement,
   REGISTRATION_STATUSES,

@@ -1,30 +1,19 @@
-import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentKey, type Documentation, Operation } from '../../access/operation.decorator.js';
-import { actorOf, type Principal } from '../../access/scopes.js';
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { Operation } from '../../access/operation.decorator.js';
 import { ApiPage, mapPage } from '../../platform/http/page.js';
-import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { InstantParameter, ParseUuid } from '../../platform/http/parameters.js';
-import { found, type ProblemCode } from '../../platform/problem/problem.js';
+import { ParseUuid } from '../../platform/http/parameters.js';
+import { Query } from '../../platform/http/query.decorator.js';
+import { found } from '../../platform/problem/problem.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
-import { ConfirmedUserInput } from '../users.dto.js';
-import { DecisionsService } from './decisions.service.js';
-import type { PersonDecision } from './registration.rules.js';
 import { RegistrationView, toRegistrationView } from './registration.view.js';
 import { RegistrationsQuery } from './registrations.list.js';
 import { RegistrationsStore } from './registrations.store.js';
-import { Query } from '../../platform/http/query.decorator.js';
-
-class DecisionCondition {
-  @InstantParameter('Refused if the registration has changed at or after this instant')
-  unchangedSince?: Date;
-}
 
 @ApiTags('Users')
 @Controller('registrations')
 export class RegistrationsController {
   constructor(
-    private readonly decisions: DecisionsService,
     private readonly store: RegistrationsStore,
     private readonly stalls: StallViews,
   ) {}
@@ -58,76 +47,4 @@ export class RegistrationsController {
       this.stalls,
     );
   }
-
-  @Decides('retry', {
-    bulk: true,
-    summary: 'Send a registration again',
-    description:
-      'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
-    confirm:
-      'this sends the registration {id} again. If an earlier call took effect, a second user is created at the provider. This cannot be undone.',
-  })
-  @ApiBody({ type: DecisionCondition, required: false })
-  async retryRegistration(
-    @Param('id', ParseUuid) id: string,
-    @Body() condition: DecisionCondition,
-    @CurrentKey() key: Principal,
-  ) {
-    const decided = await this.decisions.decide(id, actorOf(key), 'retry', condition);
-    return toRegistrationView(decided, this.stalls);
-  }
-
-  @Decides('discard', {
-    bulk: true,
-    summary: 'Discard a registration',
-    description:
-      'For pending, uncertain and rejected registrations. The tenantReference may then be registered again.',
-    confirm:
-      'this gives up the {status} registration {id} of {tenantReference}: it is never sent again. If its user exists after all, `registrations resolve` can still enter it.',
-  })
-  @ApiBody({ type: DecisionCondition, required: false })
-  async discardRegistration(
-    @Param('id', ParseUuid) id: string,
-    @Body() condition: DecisionCondition,
-    @CurrentKey() key: Principal,
-  ) {
-    const decided = await this.decisions.decide(id, actorOf(key), 'discard', condition);
-    return toRegistrationView(decided, this.stalls);
-  }
-
-  @Decides(
-    'resolve',
-    {
-      summary: 'Enter the user that the provider confirmed',
-      description:
-        'For registrations in any status but registered. The body is the user object of the remote service.',
-      confirm: 'this enters a user for the registration {id}, and its grid locations. This cannot be undone.',
-    },
-    'ean_rounded',
-  )
-  @ApiBody({ type: ConfirmedUserInput })
-  async resolveRegistration(
-    @Param('id', ParseUuid) id: string,
-    @Body() confirmed: object,
-    @CurrentKey() key: Principal,
-  ): Promise<RegistrationView> {
-    return toRegistrationView(
-      await this.decisions.decide(id, actorOf(key), 'resolve', { confirmed }),
-      this.stalls,
-    );
-  }
-}
-
-function Decides(
-  decision: PersonDecision,
-  documentation: Documentation,
-  ...problems: readonly ProblemCode[]
-): MethodDecorator {
-  return applyDecorators(
-    Post(`:id/${decision}`),
-    HttpCode(200),
-    Operation('registrations:decide', documentation),
-    ApiOkResponse({ type: RegistrationView }),
-    ApiProblems(...problems, 'registration_conflict'),
-  );
 }

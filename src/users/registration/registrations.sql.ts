@@ -166,5 +166,3 @@ export const COUNT_OTHERS = prepared('registrations.count_others')`
     UNION ALL
     SELECT NULL, count(*)::int FROM registrations
      WHERE reference_fold(tenant_reference) = reference_fold($1) AND tenant_reference <> $1 AND ${LIVE}`;
-
-export const LOCK_REGISTRATION = `${SELECT_REGISTRATION} WHERE id = $1 FOR UPDATE OF registrations`;

@@ -27,7 +27,8 @@ import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
-import { LOCK_FOR_OUTCOME, LOCK_REGISTRATION } from '../../../src/users/registration/registrations.sql.js';
+import { LOCK_REGISTRATION } from '../../../src/decisions/decisions.store.js';
+import { LOCK_FOR_OUTCOME } from '../../../src/users/registration/registrations.sql.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { insertCustomer, insertRow, type Table } from '../valid-rows.js';
 

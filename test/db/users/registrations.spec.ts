@@ -6,12 +6,10 @@ import { Database } from '../../../src/platform/database/database.js';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { CustomersStore } from '../../../src/customers/customers.store.js';
 import { insertPending } from '../../../src/campaigns/drain/drain.store.js';
-import { type Decided, DecisionsStore } from '../../../src/users/registration/decisions.store.js';
+import { DECIDABLE, PERSON_DECISIONS, type PersonDecision } from '../../../src/decisions/decision.rules.js';
+import { type Decided, DecisionsStore } from '../../../src/decisions/decisions.store.js';
 import {
   type Claim,
-  DECIDABLE,
-  PERSON_DECISIONS,
-  type PersonDecision,
   REGISTRATION_STATUSES,
   type Settlement,
 } from '../../../src/users/registration/registration.rules.js';

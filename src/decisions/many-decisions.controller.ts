@@ -4,19 +4,14 @@ import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { counted } from '../platform/counted.rules.js';
 import { invalidRequest } from '../platform/http/validation.js';
-import { isDiscardedBefore, problemOf } from '../users/registration/decisions.service.js';
-import { DecisionsStore } from '../users/registration/decisions.store.js';
+import { isDiscardedBefore, problemOf } from './decisions.service.js';
+import { DecisionsStore } from './decisions.store.js';
 import { RegistrationsStore } from '../users/registration/registrations.store.js';
-import {
-  BulkDecision,
-  DecisionResultView,
-  DecisionsView,
-  MAX_DECISIONS,
-} from './registration-decisions.dto.js';
+import { BulkDecision, DecisionResultView, DecisionsView, MAX_DECISIONS } from './many-decisions.dto.js';
 
 @ApiTags('Users')
 @Controller('registrations/decisions')
-export class RegistrationDecisionsController {
+export class ManyDecisionsController {
   private readonly logger = new Logger('RegistrationDecisions');
 
   constructor(

@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Environment } from '../../platform/env/environment.js';
-import { invalidRequest, refuse } from '../../platform/http/validation.js';
-import { found, Problem } from '../../platform/problem/problem.js';
-import { roundedEans, type CheckDigitRule } from '../ean.rules.js';
-import { readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
+import { Environment } from '../platform/env/environment.js';
+import { invalidRequest, refuse } from '../platform/http/validation.js';
+import { found, Problem } from '../platform/problem/problem.js';
+import { roundedEans, type CheckDigitRule } from '../users/ean.rules.js';
+import { readRemoteUser, type RemoteUser } from '../users/remote/remote-user.rules.js';
 import { DecisionsStore, type Decided } from './decisions.store.js';
-import { DECIDABLE, type PersonDecision } from './registration.rules.js';
-import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
+import { DECIDABLE, type PersonDecision } from './decision.rules.js';
+import { RegistrationsStore, type RegistrationRecord } from '../users/registration/registrations.store.js';
 
 @Injectable()
 export class DecisionsService {

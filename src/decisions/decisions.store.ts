@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isAudited, recordAudit } from '../../access/audit-log.store.js';
-import { Database } from '../../platform/database/database.js';
-import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/sql-state.js';
-import { OUTCOME } from '../../platform/database/connection/patience.js';
-import type { RemoteUser } from '../remote/remote-user.rules.js';
-import { confirmUser, moveRegistration, type IdentityTaken } from './confirm-user.store.js';
-import { DECIDABLE, type PersonDecision, type RegistrationStatus } from './registration.rules.js';
-import { LOCK_REGISTRATION } from './registrations.sql.js';
-import type { RegistrationRecord } from './registrations.store.js';
+import { isAudited, recordAudit } from '../access/audit-log.store.js';
+import { Database } from '../platform/database/database.js';
+import { sqlState, UNIQUE_VIOLATION } from '../platform/database/sql-state.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
+import type { RemoteUser } from '../users/remote/remote-user.rules.js';
+import {
+  confirmUser,
+  moveRegistration,
+  type IdentityTaken,
+} from '../users/registration/confirm-user.store.js';
+import type { RegistrationStatus } from '../users/registration/registration.rules.js';
+import { SELECT_REGISTRATION } from '../users/registration/registrations.sql.js';
+import type { RegistrationRecord } from '../users/registration/registrations.store.js';
+import { DECIDABLE, type PersonDecision } from './decision.rules.js';
+
+export const LOCK_REGISTRATION = `${SELECT_REGISTRATION} WHERE id = $1 FOR UPDATE OF registrations`;
 
 /** The result of a decision. Anything but `decided` means that nothing has changed. */
 export type Decided =

@@ -3,8 +3,9 @@ import { IsObject, ValidateNested } from 'class-validator';
 import { Field } from '../platform/http/field.js';
 import { InstantParameter } from '../platform/http/parameters.js';
 import { flag, listOf, nullable, resourceOf, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
-import { DECIDABLE, type RegistrationStatus } from '../users/registration/registration.rules.js';
+import type { RegistrationStatus } from '../users/registration/registration.rules.js';
 import { REGISTRATIONS, type RegistrationsQuery } from '../users/registration/registrations.list.js';
+import { DECIDABLE } from './decision.rules.js';
 
 /** The most registrations in one call. Each takes a few milliseconds, so a call ends before usual clients time out. */
 export const MAX_DECISIONS = 1_000;
