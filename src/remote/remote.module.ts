@@ -4,21 +4,10 @@ import { RemoteMetrics } from './remote-metrics.js';
 import { Responses } from './responses.service.js';
 import { Breakers } from './shared/breakers.service.js';
 import { OperationsStore } from './shared/operations.store.js';
-import { ReplicasStore } from './shared/replicas.store.js';
 import { SharedState } from './shared/shared-state.service.js';
-import { SignsOfLife } from './shared/signs-of-life.service.js';
 
 @Module({
-  providers: [
-    Remote,
-    SharedState,
-    OperationsStore,
-    ReplicasStore,
-    SignsOfLife,
-    Breakers,
-    Responses,
-    RemoteMetrics,
-  ],
+  providers: [Remote, SharedState, OperationsStore, Breakers, Responses, RemoteMetrics],
   exports: [Remote, Responses],
 })
 export class RemoteModule {}

@@ -23,7 +23,7 @@ const OTHER_TRIAL_MS = 500;
 /** The state that a replica shares with the others. Only `drawTokens` may throw. */
 export interface Peers {
   /** Receives the result of every exchange. Must not block, because calls wait for it. */
-  learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void;
+  learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange): void;
   /** Announces, once for all replicas, that calls of an operation fail or are refused. If `trouble` is null, announces the recovery. */
   announce(operation: OperationClass, trouble: string | null): void;
   readonly drawTokens: DrawTokens;
@@ -55,6 +55,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   );
   private stopping: Priority | 'none' = 'none';
   peers = NO_PEERS;
+  /** Receives the result and the duration of every exchange. Must not block, because calls wait for it. */
+  onExchange: (operation: OperationClass, exchanged: Exchanged, seconds: number) => void = () => {};
 
   constructor(private readonly environment: Environment) {}
 
@@ -156,8 +158,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), result: 'unknown' };
       const received = await this.wire.exchange(request, deadlineOf(sentAt) - sentAt);
       const exchanged = gate.recognise(examine(received, request));
-      const seconds = (performance.now() - sentAt) / 1_000;
-      this.peers.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
+      this.onExchange(request.operation, exchanged, (performance.now() - sentAt) / 1_000);
+      this.peers.learn(request.operation, exchanged, gate.record(exchanged, admission.probe));
       if (exchanged.result === 'foreign' && gate.hasLongBeenForeign)
         this.peers.announce(request.operation, exchanged.fault ?? null);
       return exchanged;

@@ -1,4 +1,4 @@
-import { areSlow, type LatestCalls } from '../remote/pace/slow-calls.rules.js';
+import { areSlow, type LatestCalls } from './signs/slow-calls.rules.js';
 import type { Facts } from './facts.view.js';
 
 type Replicas = Facts['replicas'];

@@ -12,8 +12,9 @@ import type { Environment } from '../../src/platform/env/environment.js';
 import type { RecentRequests } from '../../src/platform/metrics/recent-requests.js';
 import { TasksStore } from '../../src/platform/tasks/tasks.store.js';
 import type { Remote } from '../../src/remote/remote.service.js';
-import { ReplicasStore } from '../../src/remote/shared/replicas.store.js';
-import { SignsOfLife } from '../../src/remote/shared/signs-of-life.service.js';
+import { OperationsStore } from '../../src/remote/shared/operations.store.js';
+import { ReplicasStore } from '../../src/status/signs/replicas.store.js';
+import { SignsOfLife } from '../../src/status/signs/signs-of-life.service.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { QUIET } from '../setup/replicas.js';
@@ -302,7 +303,7 @@ describe('the heartbeat of a replica', () => {
 describe('a draw of request tokens', () => {
   const database = useTestDatabase();
 
-  const store = () => new ReplicasStore(database.open());
+  const store = () => new OperationsStore(database.open());
 
   it('gives no two replicas tokens of the same time', async () => {
     const replicas = [store(), store(), store()];

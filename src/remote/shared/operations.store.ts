@@ -3,6 +3,7 @@ import { appendEvents } from '../../events/outbox.js';
 import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { OperationClass } from '../outcome.rules.js';
+import { BURST_MS } from '../pace/request-budget.js';
 
 /**
  * Notifies replicas of waits that the remote service has requested, and of breakers that open or close. Notifications may be lost, so
@@ -66,6 +67,14 @@ const RECOVER_OPERATION = `
   FROM before WHERE o.operation = before.operation
   RETURNING before.since, o.since AS "recoveredAt"`;
 
+/** Draws the tokens of the next $1 ms. Executed several times a second while requests wait, hence a prepared statement. */
+// The period begins at most a minute ahead, in case the clock was set back.
+const DRAW_TOKENS = prepared('remote.draw_tokens')`
+    UPDATE request_tokens
+       SET drawn_until = least(greatest(drawn_until, ${msFromNow(`-${BURST_MS}`)}), clock_timestamp() + interval '1 minute')
+                         + $1::float8 * interval '1 millisecond'
+    RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`;
+
 /** The state of an operation that all replicas share. `quietMs` and `troubleMs` are remaining times; 0 or less means over. */
 export interface SharedOperation {
   readonly operation: OperationClass;
@@ -79,7 +88,7 @@ export interface SharedOperation {
 
 const logger = new Logger('Remote');
 
-/** Stores the state of each operation for all replicas. A change and its event commit together. */
+/** Stores the state of each operation for all replicas, and the request tokens that they share. A change and its event commit together. */
 @Injectable()
 export class OperationsStore {
   constructor(private readonly database: Database) {}
@@ -121,6 +130,12 @@ export class OperationsStore {
   /** Claims the trial of an open breaker for `leaseMs`. Returns whether this replica may try a call. */
   async claimTrial(operation: OperationClass, leaseMs: number): Promise<boolean> {
     return (await this.database.queryAside(CLAIM_TRIAL, [operation, leaseMs])).length > 0;
+  }
+
+  /** Draws the request tokens of a period of `ms`. Returns in how many milliseconds the period begins. */
+  async drawTokens(ms: number): Promise<number> {
+    const [drawn] = await this.database.queryAside<{ inMs: number }>(DRAW_TOKENS, [ms]);
+    return drawn!.inMs;
   }
 }
 

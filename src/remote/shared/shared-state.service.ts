@@ -11,8 +11,6 @@ import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-
 import { type Peers, Remote } from '../remote.service.js';
 import { Breakers } from './breakers.service.js';
 import { OPERATIONS_CHANNEL, OperationsStore, type SharedOperation } from './operations.store.js';
-import { ReplicasStore } from './replicas.store.js';
-import { SignsOfLife } from './signs-of-life.service.js';
 
 /** Writing what this replica has learned of the remote service, after all calls have ended. */
 const STOP_WITHIN_MS = stopsWithin(1_000);
@@ -45,9 +43,7 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly remote: Remote,
     private readonly store: OperationsStore,
-    private readonly signs: SignsOfLife,
     private readonly breakers: Breakers,
-    private readonly replicas: ReplicasStore,
     private readonly listener: Listener,
   ) {
     remote.peers = this;
@@ -66,14 +62,10 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     await within(STOP_WITHIN_MS, ended);
   }
 
-  readonly drawTokens = (ms: number) => this.replicas.drawTokens(ms);
+  readonly drawTokens = (ms: number) => this.store.drawTokens(ms);
   readonly claimTrial = (operation: OperationClass) => this.breakers.claimTrial(operation);
 
-  learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void {
-    const { result, fault, quietMs = 0 } = exchanged;
-    // A call that we cancelled did not fail.
-    if (result !== 'unknown')
-      this.signs.note(operation, result === 'succeeded' && fault === undefined ? seconds : null);
+  learn(operation: OperationClass, { fault, quietMs = 0 }: Exchanged, change: BreakerChange): void {
     if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
     if (change === undefined) return;
     this.write('share a breaker', () => this.breakers.tell(operation));

@@ -1,5 +1,5 @@
 import { counted } from '../../platform/counted.rules.js';
-import { SLOW_SECONDS } from '../../remote/pace/slow-calls.rules.js';
+import { SLOW_SECONDS } from '../signs/slow-calls.rules.js';
 import { slowOf } from '../replicas.rules.js';
 import type { Facts } from '../facts.view.js';
 import type { Reason } from './reason.js';

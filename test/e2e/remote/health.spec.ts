@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { RecentRequests } from '../../../src/platform/metrics/recent-requests.js';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { TRIALS } from '../../../src/remote/pace/breaker.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
 import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
+import { ReplicasStore } from '../../../src/status/signs/replicas.store.js';
+import { SignsOfLife } from '../../../src/status/signs/signs-of-life.service.js';
 import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import {
@@ -17,6 +21,7 @@ import {
   type RawServer,
   readSession,
   registerUser,
+  remoteEnvironment,
   reply,
   startRawServer,
   startRemote,
@@ -178,8 +183,15 @@ describe('the events about the remote service', () => {
       [429, 'a failure', null],
       [500, 'a failure', null],
     ])('that gets %i is counted as %s', async (status, _, counted) => {
-      const { remote, state } = await respond(status);
-      const noted = jest.spyOn(state['signs'], 'note');
+      const { remote, database: own } = await respond(status);
+      const signs = new SignsOfLife(
+        remote,
+        new ReplicasStore(own),
+        own,
+        new RecentRequests(new Metrics()),
+        remoteEnvironment(),
+      );
+      const noted = jest.spyOn(signs, 'note');
       await remote.send(registerUser);
       expect(noted.mock.calls).toEqual([['register_user', counted]]);
     });

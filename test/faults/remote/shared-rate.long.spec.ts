@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ReplicasStore } from '../../../src/remote/shared/replicas.store.js';
+import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
 import { startRawServer, type RawServer, readSession, reply } from '../../e2e/remote/fixture.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -109,7 +109,7 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
   });
 
   it('would be exceeded if each replica had tokens of its own', async () => {
-    jest.spyOn(ReplicasStore.prototype, 'drawTokens').mockResolvedValue(0);
+    jest.spyOn(OperationsStore.prototype, 'drawTokens').mockResolvedValue(0);
     await Promise.all([start(), start(), start()]);
     await waitFor('the first calls', () => arrivals > 0);
     expect(await measure()).toBeGreaterThan(1.5);

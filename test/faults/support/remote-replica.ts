@@ -3,11 +3,7 @@ import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Breakers } from '../../../src/remote/shared/breakers.service.js';
 import { SharedState } from '../../../src/remote/shared/shared-state.service.js';
-import { Metrics } from '../../../src/platform/metrics/metrics.js';
-import { RecentRequests } from '../../../src/platform/metrics/recent-requests.js';
 import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
-import { ReplicasStore } from '../../../src/remote/shared/replicas.store.js';
-import { SignsOfLife } from '../../../src/remote/shared/signs-of-life.service.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { remoteEnvironment } from '../../e2e/remote/fixture.js';
@@ -30,14 +26,10 @@ export async function startRemoteReplica(
   const environment = remoteEnvironment(overrides);
   const database = new Database(environment);
   const remote = new Remote(environment);
-  const store = new ReplicasStore(database);
-  const requests = new RecentRequests(new Metrics());
-  const signs = new SignsOfLife(remote, store, database, requests, environment);
   const operations = storeOf(database);
   const breakers = new Breakers(remote, operations, environment);
   const listener = new Listener(environment);
-  const state = new SharedState(remote, operations, signs, breakers, store, listener);
-  signs.onModuleInit();
+  const state = new SharedState(remote, operations, breakers, listener);
   await state.onModuleInit();
   return {
     remote,
@@ -47,7 +39,6 @@ export async function startRemoteReplica(
       await remote.onApplicationShutdown();
       await state.onApplicationShutdown();
       await listener.onApplicationShutdown();
-      await signs.onApplicationShutdown();
       await database.onApplicationShutdown();
     },
   };

@@ -9,10 +9,10 @@ import { watchedFiles } from '../../platform/http-client/tls-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
-import { OPERATION_CLASSES, type OperationClass } from '../outcome.rules.js';
-import { RecentCalls } from '../pace/recent-calls.js';
-import { addDuration, areSlow, countSlow, type CallDuration } from '../pace/slow-calls.rules.js';
-import { Remote } from '../remote.service.js';
+import { OPERATION_CLASSES, type OperationClass } from '../../remote/outcome.rules.js';
+import { RecentCalls } from './recent-calls.js';
+import { addDuration, areSlow, countSlow, type CallDuration } from './slow-calls.rules.js';
+import { Remote } from '../../remote/remote.service.js';
 import { ReplicasStore } from './replicas.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
@@ -43,7 +43,13 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     private readonly database: Database,
     private readonly requests: RecentRequests,
     private readonly environment: Environment,
-  ) {}
+  ) {
+    remote.onExchange = (operation, { result, fault }, seconds) => {
+      // A call that we cancelled did not fail.
+      if (result !== 'unknown')
+        this.note(operation, result === 'succeeded' && fault === undefined ? seconds : null);
+    };
+  }
 
   onModuleInit(): void {
     this.loop.start();

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, prepared } from '../../platform/database/database.js';
-import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
+import { Database } from '../../platform/database/database.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
 import { type Build, REPLICA_NAME } from '../../platform/build.js';
 import type { Environment } from '../../platform/env/environment.js';
 import type { CertificateSign } from '../../platform/http-client/tls-files.js';
-import type { OperationClass } from '../outcome.rules.js';
-import type { CallCounts } from '../pace/recent-calls.js';
-import type { LatestCalls } from '../pace/slow-calls.rules.js';
-import { BURST_MS } from '../pace/request-budget.js';
+import type { OperationClass } from '../../remote/outcome.rules.js';
+import type { CallCounts } from './recent-calls.js';
+import type { LatestCalls } from './slow-calls.rules.js';
 
 // Deletes the rows of replicas that stopped or vanished over an hour ago.
 const BEAT_REPLICA = `
@@ -27,14 +26,6 @@ const BEAT_REPLICA = `
 /** Keeps the row, so that the status distinguishes a stopped process from a vanished one. */
 const LEAVE = `
   UPDATE remote_replicas SET stopped_at = clock_timestamp(), expires_at = clock_timestamp() WHERE id = $1`;
-
-/** Draws the tokens of the next $1 ms. Executed several times a second while requests wait, hence a prepared statement. */
-// The period begins at most a minute ahead, in case the clock was set back.
-const DRAW_TOKENS = prepared('remote.draw_tokens')`
-    UPDATE request_tokens
-       SET drawn_until = least(greatest(drawn_until, ${msFromNow(`-${BURST_MS}`)}), clock_timestamp() + interval '1 minute')
-                         + $1::float8 * interval '1 millisecond'
-    RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`;
 
 /** The figures that a replica reports for the status, by their names in the status. */
 export interface Signs extends Build {
@@ -60,7 +51,7 @@ interface SignOfLife {
   readonly signs: Signs;
 }
 
-/** Stores which replicas are alive, and the request tokens that they share. */
+/** Stores which replicas are alive. */
 @Injectable()
 export class ReplicasStore {
   private readonly replicaId = randomUUID();
@@ -75,11 +66,5 @@ export class ReplicasStore {
 
   async leave(): Promise<void> {
     await this.database.query(LEAVE, [this.replicaId]);
-  }
-
-  /** Draws the tokens of a period of `ms`. Returns in how many milliseconds the period begins. */
-  async drawTokens(ms: number): Promise<number> {
-    const [drawn] = await this.database.queryAside<{ inMs: number }>(DRAW_TOKENS, [ms]);
-    return drawn!.inMs;
   }
 }
