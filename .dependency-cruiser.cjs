@@ -28,6 +28,7 @@ const ROOMS = {
   customers: [...CORE, 'invitations'],
   campaigns: [...CORE, 'invitations', 'spreadsheet'],
   spreadsheet: [],
+  stalled: ['platform', 'access', 'stalls'],
   decisions: ['platform', 'access', 'stalls', 'users'],
   bulk: ['platform', 'access'],
   'console-access': ['platform', 'access'],

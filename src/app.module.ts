@@ -18,6 +18,7 @@ import { PassThroughModule } from './pass-through/pass-through.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { PrivacyModule } from './privacy/privacy.module.js';
 import { RemoteModule } from './remote/remote.module.js';
+import { StalledModule } from './stalled/stalled.module.js';
 import { StallsModule } from './stalls/stalls.module.js';
 import { StatusModule } from './status/status.module.js';
 import { UsersModule } from './users/users.module.js';
@@ -43,6 +44,7 @@ export const FEATURES = [
   InvitationsModule,
   CustomersModule,
   CampaignsModule,
+  StalledModule,
   DecisionsModule,
   BulkModule,
   ConsoleAccessModule,

@@ -3,7 +3,7 @@ import * as by from '../platform/list/filters.js';
 import { List, type Condition } from '../platform/list/list.js';
 import { normaliseBrand, brandFault } from '../platform/spelling.rules.js';
 import { WAITS_FOR, type WaitsFor } from '../stalls/cause.rules.js';
-import { causeFault } from '../stalls/stalled.list.js';
+import { causeFault } from '../stalls/stalled.filter.js';
 import { OF_CAUSE } from '../stalls/stalls.sql.js';
 import { LIVE } from '../users/registration/registrations.sql.js';
 

@@ -9,7 +9,6 @@ import { ParseUuid } from '../platform/http/parameters.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found, Problem } from '../platform/problem/problem.js';
-import { WRITE_SCOPES_OF_KIND } from '../stalls/cause.rules.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import { InvitationCodeView, InvitationLinkView, InvitationView } from './invitation.view.js';
 import { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
@@ -30,6 +29,9 @@ import { Query } from '../platform/http/query.decorator.js';
 const LINKS_PER_HOUR = 100;
 const LINK_SCOPES = ['invitations:write', 'links:read'] as const;
 
+/** One of them is enough. */
+const WRITE_SCOPES = ['onboarding:write', 'invitations:write'] as const;
+
 @ApiTags('Invitations')
 @Controller('invitations')
 export class InvitationsController {
@@ -42,7 +44,7 @@ export class InvitationsController {
 
   @Post()
   @Operation([], {
-    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    anyScope: WRITE_SCOPES,
     summary: 'Invite the owner of a grid location',
     description:
       'Returns 200 with the live invitation of the location, unchanged, if there is one. The link stays valid until the installation is online, or the invitation is revoked or past its date.',
@@ -146,7 +148,7 @@ export class InvitationsController {
 
   @Patch(':id')
   @Operation([], {
-    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    anyScope: WRITE_SCOPES,
     bulk: true,
     summary: 'Change an invitation, whose link stays',
     description:
@@ -167,7 +169,7 @@ export class InvitationsController {
   @Post(':id/reminders')
   @HttpCode(200)
   @Operation([], {
-    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    anyScope: WRITE_SCOPES,
     bulk: true,
     command: 'invitations remind',
     summary: 'Have the owner reminded now',
@@ -186,7 +188,7 @@ export class InvitationsController {
   @Post(':id/messages')
   @HttpCode(200)
   @Operation([], {
-    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    anyScope: WRITE_SCOPES,
     command: 'invitations message',
     summary: 'Record that a message with the link was sent, or has come back',
     description:
@@ -207,7 +209,7 @@ export class InvitationsController {
   @Post(':id/withdrawal')
   @HttpCode(200)
   @Operation([], {
-    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    anyScope: WRITE_SCOPES,
     command: 'invitations withdraw',
     confirm:
       'this records that the owner withdraws the consent of the invitation {id}, and of every other one of its location. Only the owner can give it again.',
@@ -227,7 +229,7 @@ export class InvitationsController {
 
   @Delete(':id')
   @Operation([], {
-    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    anyScope: WRITE_SCOPES,
     bulk: true,
     confirm: 'this revokes the invitation {id}. This cannot be undone.',
     summary: 'Revoke an invitation',

@@ -1,6 +1,6 @@
 import * as by from '../platform/list/filters.js';
 import { List } from '../platform/list/list.js';
-import { stalledFilter } from '../stalls/stalled.list.js';
+import { stalledFilter } from '../stalls/stalled.filter.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { INVITATION_STATES } from './invitation.rules.js';
 import { INVITATION_CAUSES } from './invitation.stall.rules.js';

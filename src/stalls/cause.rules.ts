@@ -1,30 +1,9 @@
-import type { Scope } from '../access/scopes.js';
 import { STALL_KINDS, WAITS_FOR } from '../events/event-schemas.rules.js';
 
 export { STALL_KINDS, WAITS_FOR };
 /** What the subject of a stall is. */
 export type StallKind = (typeof STALL_KINDS)[number];
 export type WaitsFor = (typeof WAITS_FOR)[number];
-
-/** The scope of a key that may read the stalls of a kind: that of its subjects. */
-export const SCOPE_OF_KIND = {
-  registration: 'users:read',
-  start: 'onboarding:read',
-  session: 'onboarding:read',
-  invitation: 'onboarding:read',
-  inverter: 'onboarding:read',
-  endpoint: 'webhooks:manage',
-} as const satisfies Readonly<Record<StallKind, Scope>>;
-
-/** The scopes of a key that may work on the stalls of a kind: one of them is enough. */
-export const WRITE_SCOPES_OF_KIND = {
-  registration: ['users:write', 'registrations:decide'],
-  start: ['onboarding:write'],
-  session: ['onboarding:write'],
-  invitation: ['onboarding:write', 'invitations:write'],
-  inverter: ['onboarding:write'],
-  endpoint: ['webhooks:manage'],
-} as const satisfies Readonly<Record<StallKind, readonly Scope[]>>;
 
 /** `now`: every hour makes it worse. `soon`: within a day. `later`: a person may look, and may as well wait. */
 export const URGENCIES = ['now', 'soon', 'later'] as const;

@@ -5,7 +5,7 @@ import { OptionalText } from '../../platform/http/parameters.js';
 import { ReadText } from '../../platform/http/validation.js';
 import * as by from '../../platform/list/filters.js';
 import { List } from '../../platform/list/list.js';
-import { stalledFilter } from '../../stalls/stalled.list.js';
+import { stalledFilter } from '../../stalls/stalled.filter.js';
 import { stallOf } from '../../stalls/stalls.sql.js';
 import { metadataFilter } from '../../users/metadata.dto.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';

@@ -189,7 +189,7 @@ describe('the events about the remote service', () => {
         new ReplicasStore(own),
         own,
         new RecentRequests(new Metrics()),
-        remoteEnvironment(),
+        remoteEnvironment({}),
       );
       const noted = jest.spyOn(signs, 'note');
       await remote.send(registerUser);

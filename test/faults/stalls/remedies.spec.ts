@@ -4,7 +4,7 @@ import { readEnvironment, STAND_INS } from '../../../src/platform/env/read-envir
 import type { Causes } from '../../../src/stalls/cause.rules.js';
 import { StallKinds } from '../../../src/stalls/stall-kinds.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
-import type { StalledItemView } from '../../../src/stalls/stalled.view.js';
+import type { StalledItemView } from '../../../src/stalled/stalled-items.view.js';
 import { declaredKinds } from '../../../bench/seed/seed.js';
 import { withReplica } from '../../e2e/replica.js';
 import { TestClient } from '../../setup/client.js';

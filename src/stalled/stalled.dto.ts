@@ -2,7 +2,7 @@ import { Field } from '../platform/http/field.js';
 import { ReadText } from '../platform/http/validation.js';
 import { invisibleFault, visibleLineFault } from '../platform/spelling.rules.js';
 import { readInstant } from '../platform/time/instant.rules.js';
-import { STALL_KINDS, type StallKind } from './cause.rules.js';
+import { STALL_KINDS, type StallKind } from '../stalls/cause.rules.js';
 
 const MAX_NOTE = 2_000;
 const MAX_ASSIGNEE = 200;

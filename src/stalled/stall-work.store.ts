@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../access/audit-log.store.js';
 import { Database } from '../platform/database/database.js';
-import type { StallKind } from './cause.rules.js';
+import type { StallKind } from '../stalls/cause.rules.js';
 import type { ListedStall } from './stall-lists.store.js';
-import * as sql from './stalls.sql.js';
+import * as sql from './stalled.sql.js';
 
 /** Only the given fields change. Null removes the value of a field. */
 interface StallWork {

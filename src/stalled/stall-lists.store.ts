@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import type { Page } from '../platform/http/page.js';
 import { parseJsonTimestamp } from '../platform/database/timestamps.js';
-import type { StallKind } from './cause.rules.js';
-import type { StalledItemView } from './stalled.view.js';
+import type { StallKind } from '../stalls/cause.rules.js';
+import type { StalledItemView } from './stalled-items.view.js';
 import { STALLED, type StalledQuery } from './stalled.list.js';
-import * as sql from './stalls.sql.js';
+import * as sql from './stalled.sql.js';
 
 type Filtered = 'tenantReference' | 'gridLocationId' | 'brand' | 'campaignId';
 

@@ -1,14 +1,10 @@
 import { normaliseBrand, normaliseReference } from '../platform/spelling.rules.js';
-import { ChoiceParameter } from '../platform/http/parameters.js';
 import * as by from '../platform/list/filters.js';
-import { List, type Filter } from '../platform/list/list.js';
-import { STALL_KINDS, WAITS_FOR, type StallKind } from './cause.rules.js';
-import { OF_CAUSE, selectStalls } from './stalls.sql.js';
-
-export const causeFault = (value: unknown) =>
-  typeof value === 'string' && /^[a-z_]{1,60}$/.test(value)
-    ? undefined
-    : 'must be a cause, such as never_opened';
+import { List } from '../platform/list/list.js';
+import { STALL_KINDS, WAITS_FOR } from '../stalls/cause.rules.js';
+import { causeFault } from '../stalls/stalled.filter.js';
+import { OF_CAUSE } from '../stalls/stalls.sql.js';
+import { selectStalls } from './stalled.sql.js';
 
 export const STALLED = new List({
   name: 'stalled',
@@ -33,16 +29,3 @@ export const STALLED = new List({
 });
 
 export class StalledQuery extends STALLED.Query {}
-
-/** The filter `stalled` of the list of a kind, whose column `id` is the subject. */
-export const stalledFilter = <Cause extends string>(
-  kind: StallKind,
-  id: string,
-  causes: Readonly<Record<Cause, unknown>>,
-  description: string,
-): Filter<Cause | 'any'> => {
-  const isOf = `${id} IN (SELECT x.subject FROM stalls x WHERE x.kind = '${kind}'`;
-  return by.parameter(ChoiceParameter([...Object.keys(causes), 'any'], description), (cause) => [
-    cause === 'any' ? [`${isOf})`] : [`${isOf} AND x.cause = ?)`, cause],
-  ]);
-};
