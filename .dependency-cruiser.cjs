@@ -28,6 +28,8 @@ const ROOMS = {
   customers: [...CORE, 'invitations'],
   campaigns: [...CORE, 'invitations', 'spreadsheet'],
   spreadsheet: [],
+  'api-keys': ['platform', 'access'],
+  'audit-log': ['platform', 'access'],
   stalled: ['platform', 'access', 'stalls'],
   decisions: ['platform', 'access', 'stalls', 'users'],
   bulk: ['platform', 'access'],

@@ -1,6 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AccessModule } from './access/access.module.js';
+import { ApiKeysModule } from './api-keys/api-keys.module.js';
+import { AuditLogModule } from './audit-log/audit-log.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { BrokerModule } from './broker/broker.module.js';
 import { BulkModule } from './bulk/bulk.module.js';
@@ -44,6 +46,8 @@ export const FEATURES = [
   InvitationsModule,
   CustomersModule,
   CampaignsModule,
+  ApiKeysModule,
+  AuditLogModule,
   StalledModule,
   DecisionsModule,
   BulkModule,

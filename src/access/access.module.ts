@@ -1,31 +1,18 @@
 import { Global, Module } from '@nestjs/common';
 import { ActiveCallers } from './active-callers.service.js';
-import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysStore } from './api-keys.store.js';
-import { AuditLogController } from './audit-log.controller.js';
 import { Authentication } from './authentication.service.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
 import { Operations } from './operations.js';
 import { OtherCredentials } from './other-credentials.js';
-import { RefusedRequests } from './refused-requests.service.js';
-import { RepeatedRequests } from './repeated-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 
 /** What the other rooms use. */
-const SHARED = [
-  ActiveCallers,
-  ApiKeysStore,
-  Authentication,
-  IdempotencyKeys,
-  Operations,
-  OtherCredentials,
-  RefusedRequests,
-];
+const SHARED = [ActiveCallers, ApiKeysStore, Authentication, IdempotencyKeys, Operations, OtherCredentials];
 
 @Global()
 @Module({
-  controllers: [ApiKeysController, AuditLogController],
-  providers: [...SHARED, RequestHooks, RepeatedRequests],
+  providers: [...SHARED, RequestHooks],
   exports: SHARED,
 })
 export class AccessModule {}

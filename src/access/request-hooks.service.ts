@@ -12,7 +12,6 @@ import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
 import { OtherCredentials } from './other-credentials.js';
 import { RateLimit } from './rate-limit.js';
-import { RefusedRequests } from './refused-requests.service.js';
 import { requireAnyScope, requireScope, type Principal } from './scopes.js';
 
 /** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
@@ -42,7 +41,6 @@ export class RequestHooks implements OnModuleInit {
   constructor(
     host: HttpAdapterHost,
     private readonly authentication: Authentication,
-    private readonly refused: RefusedRequests,
     private readonly others: OtherCredentials,
     private readonly callers: ActiveCallers,
     private readonly environment: Environment,
@@ -79,10 +77,6 @@ export class RequestHooks implements OnModuleInit {
       if (principal === undefined || reply.statusCode >= 400 || reply.elapsedTime < LATE_MS)
         return done(null, payload);
       this.requireStill(principal).then(() => done(null, payload), done);
-    });
-    this.server?.addHook('onResponse', async (request, { statusCode }) => {
-      const { presentedKey, principal } = request;
-      if (presentedKey !== undefined) this.refused.note(presentedKey, principal, statusCode);
     });
     if (LOG_REQUESTS) this.server?.addHook('onResponse', async (request, reply) => this.log(request, reply));
   }

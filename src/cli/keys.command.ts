@@ -1,7 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { Command } from 'commander';
-import { NewApiKey } from '../access/api-keys.dto.js';
+import { NewApiKey } from '../api-keys/api-keys.dto.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import { SCOPES, type Scope } from '../access/scopes.js';
 import { ENCRYPTED_COLUMNS } from '../privacy/encrypted-columns.js';

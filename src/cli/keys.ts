@@ -1,5 +1,5 @@
-import type { ApiKeyView } from '../access/api-keys.dto.js';
-import { ApiKeysStore } from '../access/api-keys.store.js';
+import type { ApiKeyView } from '../api-keys/api-keys.dto.js';
+import { ManagedKeysStore } from '../api-keys/managed-keys.store.js';
 import type { Scope } from '../access/scopes.js';
 import type { Database } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
@@ -18,7 +18,7 @@ const MORE_THAN_EXIST = 1_000_000;
 export type Keys = ReturnType<typeof keysInDatabase> | ReturnType<typeof keysOfService>;
 
 export function keysInDatabase(database: Database, environment: Environment) {
-  const store = new ApiKeysStore(database);
+  const store = new ManagedKeysStore(database);
   return {
     place: placeOf(environment),
     create: (name: string, scopes: Scope[]) =>

@@ -42,6 +42,7 @@ export class ConsoleSessionController {
     this.requireOwnOrigin(request);
     if (this.sessions.signIn !== 'key')
       throw new Problem('not_found', 'This console signs in at the identity provider: GET /console/sign-in');
+    request.presentedKey = key;
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const keyHash = (await this.signIns.signIn(key, network)).toString('base64');
     const expiresAt = Date.now() + SESSION_MS;

@@ -5,7 +5,6 @@ import { hashOf } from '../access/api-keys.store.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import { Authentication } from '../access/authentication.service.js';
 import { RateLimit } from '../access/rate-limit.js';
-import { RefusedRequests } from '../access/refused-requests.service.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 
 /** The most failed sign-ins per client network and minute: a person mistypes the key a few times. */
@@ -18,7 +17,6 @@ export class ConsoleSignIns {
 
   constructor(
     private readonly authentication: Authentication,
-    private readonly refused: RefusedRequests,
     private readonly database: Database,
   ) {}
 
@@ -33,11 +31,8 @@ export class ConsoleSignIns {
       // Undoes the count if the key is valid or its look-up threw.
       if (waitMs === 0 && principal !== null) this.failures.giveBack(network);
     }
-    if (principal === null) {
-      this.refused.note(key, undefined, 401);
-      if (waitMs > 0) throw tooMany(waitMs);
-      throw new Problem('unauthenticated', 'The key is malformed, unknown or revoked');
-    }
+    if (principal === null && waitMs > 0) throw tooMany(waitMs);
+    if (principal === null) throw new Problem('unauthenticated', 'The key is malformed, unknown or revoked');
     await this.record(principal);
     return hashOf(key);
   }

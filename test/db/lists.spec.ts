@@ -4,7 +4,7 @@ import { readTerm } from '../../src/customers/search/search.rules.js';
 import { SearchStore } from '../../src/customers/search/search.store.js';
 import { SESSION_CAUSES } from '../../src/onboarding/stalls/session.causes.rules.js';
 import type { InvertersQuery } from '../../src/onboarding/api/sessions.list.js';
-import { AUDIT_LOG, type AuditLogQuery } from '../../src/access/audit-log.list.js';
+import { AUDIT_LOG, type AuditLogQuery } from '../../src/audit-log/audit-log.list.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
+import { ManagedKeysStore } from '../../src/api-keys/managed-keys.store.js';
 import { COUNTERS } from '../../src/platform/database/counters.js';
 import { Database, prepared, type Transaction } from '../../src/platform/database/database.js';
 import { sqlState } from '../../src/platform/database/sql-state.js';
@@ -129,10 +130,11 @@ describe('the database', () => {
 describe('a look-up of API keys', () => {
   it('finds each of the keys that are looked up at once, but none that is revoked or unknown', async () => {
     const store = new ApiKeysStore(database);
+    const managed = new ManagedKeysStore(database);
     const keys = [];
     for (const name of ['a', 'b', 'c'])
-      keys.push(await database.transaction((tx) => store.create(tx, name, ['users:read'], 'test')));
-    await store.revoke(keys[1]!.id, 'test');
+      keys.push(await database.transaction((tx) => managed.create(tx, name, ['users:read'], 'test')));
+    await managed.revoke(keys[1]!.id, 'test');
     const hashes = [...keys.map(({ key }) => hashOf(key)), hashOf(newApiKey())];
     const found = await Promise.all(hashes.map((hash) => store.findByHash(hash)));
     expect(found.map((principal) => principal?.name)).toEqual(['a', undefined, 'c', undefined]);

@@ -81,130 +81,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the API keys, newest first, without their values
-         * @description Includes the revoked keys, so that the history of a key can be found.
-         */
-        get: operations["listApiKeys"];
-        put?: never;
-        /**
-         * Create an API key for an app
-         * @description The key is stored only as a hash, so the response is the only one that contains it.
-         */
-        post: operations["createApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/api-keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke an API key
-         * @description Cannot be undone. Revoking a key again changes nothing.
-         */
-        delete: operations["revokeApiKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/audit-log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List who did what, newest first
-         * @description The same as `admin.audit_log`, without request ids. What was done about a customer has the id of the user, a registration, a session or an invitation as its target.
-         */
-        get: operations["listAuditLog"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/stalled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List everything that does not continue by itself, the oldest first
-         * @description Only of the kinds that the key may read: with `users:read` registration; with `onboarding:read` start, session, invitation, inverter; with `webhooks:manage` endpoint. A stall is found at most 2 seconds late.
-         */
-        get: operations["listStalled"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/stalled/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Count what is stalled by kind and cause, with the oldest of each
-         * @description The groups with the most new items come first, of these the largest. Only of the kinds that the key may read: with `users:read` registration; with `onboarding:read` start, session, invitation, inverter; with `webhooks:manage` endpoint.
-         */
-        get: operations["groupStalled"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/stalled/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Note who works on something that is stalled, or leave it until later
-         * @description Changes what is given; null removes it. `id` is that of the subject, and the key needs a scope of its kind: for registration `users:write` or `registrations:decide`, for start `onboarding:write`, for session `onboarding:write`, for invitation `onboarding:write` or `invitations:write`, for inverter `onboarding:write`, for endpoint `webhooks:manage`. Note and assignee stay while it is stalled, whatever the cause, and end with the stall. What is snoozed stays listed; it wakes earlier if its cause or its evidence changes.
-         */
-        patch: operations["workOnStalled"];
-        trace?: never;
-    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -1065,6 +941,130 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys, newest first, without their values
+         * @description Includes the revoked keys, so that the history of a key can be found.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key for an app
+         * @description The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description Cannot be undone. Revoking a key again changes nothing.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who did what, newest first
+         * @description The same as `admin.audit_log`, without request ids. What was done about a customer has the id of the user, a registration, a session or an invitation as its target.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stalled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List everything that does not continue by itself, the oldest first
+         * @description Only of the kinds that the key may read: with `users:read` registration; with `onboarding:read` start, session, invitation, inverter; with `webhooks:manage` endpoint. A stall is found at most 2 seconds late.
+         */
+        get: operations["listStalled"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stalled/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what is stalled by kind and cause, with the oldest of each
+         * @description The groups with the most new items come first, of these the largest. Only of the kinds that the key may read: with `users:read` registration; with `onboarding:read` start, session, invitation, inverter; with `webhooks:manage` endpoint.
+         */
+        get: operations["groupStalled"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stalled/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Note who works on something that is stalled, or leave it until later
+         * @description Changes what is given; null removes it. `id` is that of the subject, and the key needs a scope of its kind: for registration `users:write` or `registrations:decide`, for start `onboarding:write`, for session `onboarding:write`, for invitation `onboarding:write` or `invitations:write`, for inverter `onboarding:write`, for endpoint `webhooks:manage`. Note and assignee stay while it is stalled, whatever the cause, and end with the stall. What is snoozed stays listed; it wakes earlier if its cause or its evidence changes.
+         */
+        patch: operations["workOnStalled"];
+        trace?: never;
+    };
     "/api/v1/registrations/{id}/retry": {
         parameters: {
             query?: never;
@@ -1327,225 +1327,12 @@ export interface components {
             warnings: string[];
         };
         ProblemKindView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "problem_kind";
             /** @enum {string} */
             code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "remote_credentials_rejected" | "remote_response_lost" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
             title: string;
             /** @description When the problem occurs, and what to do */
             meaning: string;
-        };
-        NewApiKey: {
-            /** @description The app that uses this key, for people */
-            name: string;
-            /** @description `admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`, and `links:read` to see each `startUrl` */
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
-        };
-        CreatedApiKeyView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "api_key";
-            /** Format: uuid */
-            id: string;
-            name: string;
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
-            /** @description The key. It is shown only once; only its hash is stored */
-            key: string;
-            /** Format: date-time */
-            createdAt: string;
-        };
-        ApiKeyView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "api_key";
-            /** Format: uuid */
-            id: string;
-            name: string;
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
-            /** Format: date-time */
-            createdAt: string;
-            /** @description What created the key: `environment`, `cli`, `key:` followed by the id of a key, or one of these after `console:`; from the console also `console:oidc:` and a user */
-            createdBy: string;
-            /**
-             * Format: date-time
-             * @description Accurate to the minute
-             */
-            lastUsedAt: string | null;
-            /** @description Requests that were refused with 401 because the key is revoked */
-            refused401: number;
-            /** @description Requests that were refused with 403 because the key lacks a scope */
-            refused403: number;
-            /** @description Requests that were refused with 429 */
-            refused429: number;
-            /**
-             * Format: date-time
-             * @description Accurate to the minute
-             */
-            lastRefusedAt: string | null;
-            /**
-             * Format: date-time
-             * @description Every replica refuses the key within 5 seconds of this
-             */
-            revokedAt: string | null;
-        };
-        AuditEntryView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "audit_entry";
-            /** @description Order of recording */
-            id: number;
-            /** Format: date-time */
-            at: string;
-            /** @description What did it, such as `key:` and the id of a key; after `console:`, a session of the console */
-            actor: string;
-            /** @description null if it was not a key of the list of keys */
-            keyName: string | null;
-            /** @description An object and a past participle, such as `registration.resolved` */
-            action: string;
-            /** @description Id of what it was done to */
-            target: string | null;
-            /** @description Without secrets or personal data */
-            details: {
-                [key: string]: unknown;
-            };
-        };
-        RemedyView: {
-            /** @description An operation of this API */
-            operationId: string;
-            method: string;
-            /** @description With the ids of what is stalled */
-            path: string;
-            /** @description null if there is none, or if a person has to write it */
-            body: {
-                [key: string]: unknown;
-            } | null;
-            /** @description In a few words */
-            label: string;
-            /** @description What cannot be undone, in words; null if it can */
-            confirm: string | null;
-        };
-        StalledItemView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "stall";
-            /**
-             * Format: uuid
-             * @description Id of what is stalled
-             */
-            id: string;
-            /** @enum {string} */
-            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
-            /** @description Why it does not continue by itself: a code of the catalogue */
-            cause: string;
-            /**
-             * @description Who has to act next; us: who operates the service
-             * @enum {string}
-             */
-            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
-            /**
-             * @description now: every hour makes it worse. soon: within a day. later: a person may look.
-             * @enum {string}
-             */
-            urgency: "now" | "soon" | "later";
-            /**
-             * Format: date-time
-             * @description When the trouble began; it counts only after a threshold
-             */
-            since: string;
-            /** @description What was found, and the threshold */
-            evidence: {
-                [key: string]: unknown;
-            };
-            /** @description The cause in one sentence */
-            text: string;
-            /** @description What a person has to do before the remedies, or without any */
-            before: string | null;
-            /** @description Operations that end it; empty if there is none */
-            remedies: components["schemas"]["RemedyView"][];
-            /**
-             * Format: date-time
-             * @description When it was announced
-             */
-            raisedAt: string;
-            /** @description That of the customer, if there is one */
-            tenantReference: string | null;
-            /** Format: uuid */
-            gridLocationId: string | null;
-            brand: string | null;
-            /**
-             * Format: uuid
-             * @description The campaign that brought the customer
-             */
-            campaignId: string | null;
-            /** @description What a person has noted */
-            note: string | null;
-            /** @description Who works on it */
-            assignee: string | null;
-            /**
-             * Format: date-time
-             * @description Until when it is left, unless its evidence changes earlier
-             */
-            snoozedUntil: string | null;
-        };
-        StalledGroupView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "stall_group";
-            /** @enum {string} */
-            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
-            /** @description Why it does not continue by itself: a code of the catalogue */
-            cause: string;
-            /**
-             * @description Who has to act next; us: who operates the service
-             * @enum {string}
-             */
-            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
-            /**
-             * @description now: every hour makes it worse. soon: within a day. later: a person may look.
-             * @enum {string}
-             */
-            urgency: "now" | "soon" | "later";
-            /** @description The cause in one sentence, without evidence */
-            title: string;
-            /** @description How many there are */
-            count: number;
-            /** @description How many of these began within the last 24 hours */
-            new: number;
-            /** @description The oldest of these, at most 10 */
-            oldest: components["schemas"]["StalledItemView"][];
-        };
-        StalledGroupsView: {
-            items: components["schemas"]["StalledGroupView"][];
-        };
-        StallChange: {
-            /**
-             * @description What the subject is
-             * @enum {string}
-             */
-            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
-            /** @description For the next person */
-            note?: string | null;
-            /** @description The name of the person or the team that works on it */
-            assignee?: string | null;
-            /**
-             * Format: date-time
-             * @description Until when it is to be left: in the future, at most 366 days
-             */
-            snoozedUntil?: string | null;
         };
         GridLocationInput: {
             /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
@@ -1623,6 +1410,21 @@ export interface components {
         };
         RequestedGridLocationView: {
             ean: string;
+        };
+        RemedyView: {
+            /** @description An operation of this API */
+            operationId: string;
+            method: string;
+            /** @description With the ids of what is stalled */
+            path: string;
+            /** @description null if there is none, or if a person has to write it */
+            body: {
+                [key: string]: unknown;
+            } | null;
+            /** @description In a few words */
+            label: string;
+            /** @description What cannot be undone, in words; null if it can */
+            confirm: string | null;
         };
         StalledView: {
             /** @description Why it does not continue by itself: a code of the catalogue */
@@ -1966,11 +1768,6 @@ export interface components {
         };
         TimelineEntryView: {
             /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "timeline_entry";
-            /**
              * Format: date-time
              * @description When it happened in our database
              */
@@ -2140,11 +1937,6 @@ export interface components {
             overlapSeconds?: number;
         };
         RotatedSecretView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "webhook_secret";
             /** @description Signs webhooks from now on. It is shown only once */
             secret: string;
             /**
@@ -2154,11 +1946,6 @@ export interface components {
             previousSecretUntil: string | null;
         };
         WebhookTestView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "webhook_test";
             /** @description Whether the receiver responded with 2xx */
             delivered: boolean;
             /**
@@ -2232,11 +2019,6 @@ export interface components {
             onlyFailed?: boolean;
         };
         RedeliveryView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "webhook_redelivery";
             /** @description How many events are now pending */
             redelivered: number;
             /** @description null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after` */
@@ -2408,11 +2190,6 @@ export interface components {
         };
         InvitationLinkView: {
             /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "invitation_link";
-            /**
              * Format: uri
              * @description The link for the owner. Anyone who has it may act for the owner
              */
@@ -2429,11 +2206,6 @@ export interface components {
             expiresAt: string;
         };
         InvitationCodeView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "invitation_code";
             /** @description Eight letters, which lead to the link once. It is shown only once; only its hash is stored */
             code: string;
             /**
@@ -2488,11 +2260,6 @@ export interface components {
             at?: string;
         };
         FunnelView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "funnel_row";
             /** @description The day in UTC, the brand or the campaign; null for invitations without brand or campaign */
             key: string | null;
             /** @description Invitations created in the period, whatever became of them */
@@ -3107,6 +2874,194 @@ export interface components {
             /** @description The link for the owner; null without the scope `links:read`, or if there is none */
             invitationUrl: string | null;
         };
+        NewApiKey: {
+            /** @description The app that uses this key, for people */
+            name: string;
+            /** @description `admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`, and `links:read` to see each `startUrl` */
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
+        };
+        CreatedApiKeyView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "api_key";
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
+            /** @description The key. It is shown only once; only its hash is stored */
+            key: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ApiKeyView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "api_key";
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
+            /** Format: date-time */
+            createdAt: string;
+            /** @description What created the key: `environment`, `cli`, `key:` followed by the id of a key, or one of these after `console:`; from the console also `console:oidc:` and a user */
+            createdBy: string;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            lastUsedAt: string | null;
+            /** @description Requests that were refused with 401 because the key is revoked */
+            refused401: number;
+            /** @description Requests that were refused with 403 because the key lacks a scope */
+            refused403: number;
+            /** @description Requests that were refused with 429 */
+            refused429: number;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            lastRefusedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Every replica refuses the key within 5 seconds of this
+             */
+            revokedAt: string | null;
+        };
+        AuditEntryView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "audit_entry";
+            /** @description Order of recording */
+            id: number;
+            /** Format: date-time */
+            at: string;
+            /** @description What did it, such as `key:` and the id of a key; after `console:`, a session of the console */
+            actor: string;
+            /** @description null if it was not a key of the list of keys */
+            keyName: string | null;
+            /** @description An object and a past participle, such as `registration.resolved` */
+            action: string;
+            /** @description Id of what it was done to */
+            target: string | null;
+            /** @description Without secrets or personal data */
+            details: {
+                [key: string]: unknown;
+            };
+        };
+        StalledItemView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "stall";
+            /**
+             * Format: uuid
+             * @description Id of what is stalled
+             */
+            id: string;
+            /** @enum {string} */
+            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+            /** @description Why it does not continue by itself: a code of the catalogue */
+            cause: string;
+            /**
+             * @description Who has to act next; us: who operates the service
+             * @enum {string}
+             */
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+            /**
+             * @description now: every hour makes it worse. soon: within a day. later: a person may look.
+             * @enum {string}
+             */
+            urgency: "now" | "soon" | "later";
+            /**
+             * Format: date-time
+             * @description When the trouble began; it counts only after a threshold
+             */
+            since: string;
+            /** @description What was found, and the threshold */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /** @description The cause in one sentence */
+            text: string;
+            /** @description What a person has to do before the remedies, or without any */
+            before: string | null;
+            /** @description Operations that end it; empty if there is none */
+            remedies: components["schemas"]["RemedyView"][];
+            /**
+             * Format: date-time
+             * @description When it was announced
+             */
+            raisedAt: string;
+            /** @description That of the customer, if there is one */
+            tenantReference: string | null;
+            /** Format: uuid */
+            gridLocationId: string | null;
+            brand: string | null;
+            /**
+             * Format: uuid
+             * @description The campaign that brought the customer
+             */
+            campaignId: string | null;
+            /** @description What a person has noted */
+            note: string | null;
+            /** @description Who works on it */
+            assignee: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is left, unless its evidence changes earlier
+             */
+            snoozedUntil: string | null;
+        };
+        StalledGroupView: {
+            /** @enum {string} */
+            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+            /** @description Why it does not continue by itself: a code of the catalogue */
+            cause: string;
+            /**
+             * @description Who has to act next; us: who operates the service
+             * @enum {string}
+             */
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+            /**
+             * @description now: every hour makes it worse. soon: within a day. later: a person may look.
+             * @enum {string}
+             */
+            urgency: "now" | "soon" | "later";
+            /** @description The cause in one sentence, without evidence */
+            title: string;
+            /** @description How many there are */
+            count: number;
+            /** @description How many of these began within the last 24 hours */
+            new: number;
+            /** @description The oldest of these, at most 10 */
+            oldest: components["schemas"]["StalledItemView"][];
+        };
+        StalledGroupsView: {
+            items: components["schemas"]["StalledGroupView"][];
+        };
+        StallChange: {
+            /**
+             * @description What the subject is
+             * @enum {string}
+             */
+            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+            /** @description For the next person */
+            note?: string | null;
+            /** @description The name of the person or the team that works on it */
+            assignee?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is to be left: in the future, at most 366 days
+             */
+            snoozedUntil?: string | null;
+        };
         DecisionCondition: {
             /**
              * Format: date-time
@@ -3706,11 +3661,6 @@ export interface components {
         };
         StatusView: {
             /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "status";
-            /**
              * @description `degraded` if there are `reasons`
              * @enum {string}
              */
@@ -3836,11 +3786,6 @@ export interface components {
             operations: components["schemas"]["OperationPointView"][];
         };
         StatusHistoryView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "status_history";
             /** @description The length of a step */
             stepSeconds: number;
             /** @description What the reasons of the points mean, the worst first */
@@ -3849,11 +3794,6 @@ export interface components {
             points: components["schemas"]["StatusPointView"][];
         };
         CredentialsProbeView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "credentials_probe";
             /**
              * @description `valid`: the token is in order, nothing was sent. `token_issued`: the remote service issued a token; if it had refused calls, the next call tests it, and `token.state` shows the result. `refused`: it refused the token request; it does not say whether for the API key or for the client. `no_token`: no usable response. `too_soon`: another token request runs, or the last probe was less than 5 seconds ago; nothing was sent
              * @enum {string}
@@ -3909,11 +3849,6 @@ export interface components {
             remote: components["schemas"]["RemoteErasureView"];
         };
         UserExportView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "user_export";
             /** Format: uuid */
             userId: string;
             /** Format: date-time */
@@ -6799,6 +6734,25 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
+         *
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
+         *
+         *     `ean_rounded`: An EAN has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send all digits as strings, or `eanConfirmed: true` if they are right.
+         */
+        "invalid_request-or-invalid_json-or-ean_rounded": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_request" | "invalid_json" | "ean_rounded";
+                };
+            };
+        };
         /** @description `forbidden`: The key is valid, but was created without the scope that `detail` names. */
         forbidden: {
             headers: {
@@ -6838,8 +6792,8 @@ export interface components {
                 };
             };
         };
-        /** @description `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request. */
-        idempotency_key_reused: {
+        /** @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again. */
+        remote_rejected: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -6847,7 +6801,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "idempotency_key_reused";
+                    code?: "remote_rejected";
                 };
             };
         };
@@ -6865,55 +6819,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "invalid_request" | "invalid_json";
-                };
-            };
-        };
-        /** @description `stall_over`: It was stalled before and is not any more, so there is nothing to work on; `detail` says since when. Read the list again. */
-        stall_over: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "stall_over";
-                };
-            };
-        };
-        /**
-         * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
-         *
-         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
-         *
-         *     `ean_rounded`: An EAN has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send all digits as strings, or `eanConfirmed: true` if they are right.
-         */
-        "invalid_request-or-invalid_json-or-ean_rounded": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "invalid_request" | "invalid_json" | "ean_rounded";
-                };
-            };
-        };
-        /**
-         * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
-         *
-         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
-         */
-        "remote_rejected-or-idempotency_key_reused": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "remote_rejected" | "idempotency_key_reused";
                 };
             };
         };
@@ -7015,6 +6920,19 @@ export interface components {
                 };
             };
         };
+        /** @description `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request. */
+        idempotency_key_reused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency_key_reused";
+                };
+            };
+        };
         /** @description `invitation_conflict`: The invitation is over, or its owner has nothing to do at the moment; `detail` says which. Only `expiresAt` makes one that has expired valid again, unless its location has another. */
         invitation_conflict: {
             headers: {
@@ -7063,6 +6981,36 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "campaign_conflict";
+                };
+            };
+        };
+        /** @description `stall_over`: It was stalled before and is not any more, so there is nothing to work on; `detail` says since when. Read the list again. */
+        stall_over: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "stall_over";
+                };
+            };
+        };
+        /**
+         * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
+         *
+         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
+         */
+        "remote_rejected-or-idempotency_key_reused": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "remote_rejected" | "idempotency_key_reused";
                 };
             };
         };
@@ -7194,313 +7142,6 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
-        };
-    };
-    listApiKeys: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["ApiKeyView"][];
-                        /** @description The `cursor` of the next page; null when this is the last */
-                        next: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    createApiKey: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewApiKey"];
-            };
-        };
-        responses: {
-            /** @description The key. It is shown only once */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreatedApiKeyView"];
-                };
-            };
-            /**
-             * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
-             *
-             *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemView"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_json";
-                    };
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    revokeApiKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The key is revoked; every replica refuses it within 5 seconds */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    listAuditLog: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
-                /** @description Only what was done to these: at most 100 ids, separated by commas. Default: everything */
-                targets?: string;
-                /** @description Only what this actor did, with requests or in the console, such as `key:` and the id of a key */
-                actor?: string;
-                /** @description Only this action, such as `user.erased` */
-                action?: string;
-                /** @description Only at or after this instant */
-                since?: string;
-                /** @description Only before this instant */
-                before?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["AuditEntryView"][];
-                        /** @description The `cursor` of the next page; null when this is the last */
-                        next: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    listStalled: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
-                /** @description Only this kind */
-                kind?: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
-                /** @description Only this cause, of any kind */
-                cause?: string;
-                /** @description Only what waits for these */
-                waitsFor?: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
-                /** @description Only customers of this campaign */
-                campaignId?: string;
-                /** @description Only this brand */
-                brand?: string;
-                /** @description Only this grid location */
-                gridLocationId?: string;
-                /** @description Only the customer with this reference */
-                tenantReference?: string;
-                /** @description Only trouble that began at or after this instant */
-                since?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["StalledItemView"][];
-                        /** @description The `cursor` of the next page; null when this is the last */
-                        next: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    groupStalled: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StalledGroupsView"];
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    workOnStalled: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["StallChange"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StalledItemView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            409: components["responses"]["stall_over"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
         };
     };
     listUsers: {
@@ -9669,6 +9310,313 @@ export interface operations {
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ApiKeyView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key. It is shown only once */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKeyView"];
+                };
+            };
+            /**
+             * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
+             *
+             *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked; every replica refuses it within 5 seconds */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                /** @description Only what was done to these: at most 100 ids, separated by commas. Default: everything */
+                targets?: string;
+                /** @description Only what this actor did, with requests or in the console, such as `key:` and the id of a key */
+                actor?: string;
+                /** @description Only this action, such as `user.erased` */
+                action?: string;
+                /** @description Only at or after this instant */
+                since?: string;
+                /** @description Only before this instant */
+                before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditEntryView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listStalled: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                /** @description Only this kind */
+                kind?: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+                /** @description Only this cause, of any kind */
+                cause?: string;
+                /** @description Only what waits for these */
+                waitsFor?: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+                /** @description Only customers of this campaign */
+                campaignId?: string;
+                /** @description Only this brand */
+                brand?: string;
+                /** @description Only this grid location */
+                gridLocationId?: string;
+                /** @description Only the customer with this reference */
+                tenantReference?: string;
+                /** @description Only trouble that began at or after this instant */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StalledItemView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    groupStalled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StalledGroupsView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    workOnStalled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StallChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StalledItemView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["stall_over"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { ApiKeysStore, newApiKey } from '../../../src/access/api-keys.store.js';
 import { RateLimit } from '../../../src/access/rate-limit.js';
-import { RefusedRequests } from '../../../src/access/refused-requests.service.js';
+import { ManagedKeysStore } from '../../../src/api-keys/managed-keys.store.js';
+import { RefusedRequests } from '../../../src/api-keys/refused-requests.service.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { itAtLength } from '../../faults/support/promise.js';
 import { withReplica } from '../replica.js';
@@ -23,12 +24,12 @@ const service = useTestApp({
 });
 /** The clock of the rate limits. Only tests advance it, so a slow machine does not change the results. */
 let now = 0;
-let keys: ApiKeysStore;
+let keys: ManagedKeysStore;
 let lookUps: jest.SpiedFunction<ApiKeysStore['findByHash']>;
 
 beforeEach(() => {
-  keys = service.app.get(ApiKeysStore);
-  lookUps = jest.spyOn(keys, 'findByHash');
+  keys = service.app.get(ManagedKeysStore);
+  lookUps = jest.spyOn(service.app.get(ApiKeysStore), 'findByHash');
   const { take } = RateLimit.prototype;
   jest.spyOn(RateLimit.prototype, 'take').mockImplementation(function (this: RateLimit, subject) {
     return take.call(this, subject, now);
@@ -247,7 +248,7 @@ describe('refused requests', () => {
     Promise.all(Array.from({ length: times }, () => ask(path, { key })));
   const FORBIDDEN = '/api/v1/events';
 
-  let writes: jest.SpiedFunction<ApiKeysStore['addRefusals']>;
+  let writes: jest.SpiedFunction<ManagedKeysStore['addRefusals']>;
   let warned: jest.SpiedFunction<Logger['warn']>;
   beforeEach(async () => {
     // Only the test writes: ends the task of each minute, and writes what other tests have counted.

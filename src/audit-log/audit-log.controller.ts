@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { Database } from '../platform/database/database.js';
 import { ApiPage, mapPage, type Page } from '../platform/http/page.js';
 import { AUDIT_LOG, AuditEntryView, AuditLogQuery } from './audit-log.list.js';
-import { Operation } from './operation.decorator.js';
+import { Operation } from '../access/operation.decorator.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 type AuditEntry = Omit<AuditEntryView, 'object'>;

@@ -10,7 +10,7 @@ import {
   uuid,
 } from '../platform/openapi/schema-of.js';
 import { visibleLineFault } from '../platform/spelling.rules.js';
-import { SCOPES, type Scope } from './scopes.js';
+import { SCOPES, type Scope } from '../access/scopes.js';
 
 const MAX_NAME = 100;
 

@@ -4,18 +4,24 @@ import { ApiPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { found } from '../platform/problem/problem.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
-import { ApiKeysQuery, ApiKeysStore } from './api-keys.store.js';
-import { Authentication } from './authentication.service.js';
-import { CurrentKey, Operation } from './operation.decorator.js';
-import { IdempotencyKeys } from './idempotency-keys.store.js';
-import { actorOf, type Principal } from './scopes.js';
+import { Authentication } from '../access/authentication.service.js';
+import { CurrentKey, Operation } from '../access/operation.decorator.js';
+import { IdempotencyKeys } from '../access/idempotency-keys.store.js';
+import {
+  Repeatable,
+  TakesIdempotencyKey,
+  unlessReused,
+  type RepeatableRequest,
+} from '../access/repeatable-request.decorator.js';
+import { ApiKeysQuery, ManagedKeysStore } from './managed-keys.store.js';
+import { actorOf, type Principal } from '../access/scopes.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('API keys')
 @Controller('api-keys')
 export class ApiKeysController {
   constructor(
-    private readonly keys: ApiKeysStore,
+    private readonly keys: ManagedKeysStore,
     private readonly authentication: Authentication,
     private readonly idempotencyKeys: IdempotencyKeys,
   ) {}

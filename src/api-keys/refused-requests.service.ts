@@ -1,11 +1,13 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { within } from '../platform/async/within.js';
 import { errorText } from '../platform/redaction/error-text.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
-import { ApiKeysStore, hashIn, mayExist, type PresentedKey, type Refused } from './api-keys.store.js';
-import type { Principal } from './scopes.js';
+import { hashIn, mayExist } from '../access/api-keys.store.js';
+import { ManagedKeysStore, type Refused } from './managed-keys.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 const REFUSED_STATUSES = [401, 403, 429] as const;
@@ -17,21 +19,29 @@ const ADMINISTRATOR = 'administrator';
 
 /** Counts refused requests by key in memory, so that a refused request costs no statement. Writes and logs the counts each minute. */
 @Injectable()
-export class RefusedRequests extends BackgroundTasks implements OnApplicationShutdown {
+export class RefusedRequests extends BackgroundTasks implements OnModuleInit, OnApplicationShutdown {
   protected readonly tasks = [
     task({ name: 'access.record_refusals', everyMs: 60_000, run: () => this.write() }),
   ];
   /** The key of the map is the hash of an API key, ADMINISTRATOR or UNKNOWN. */
   private counts = new Map<string, Refused>();
 
-  constructor(private readonly keys: ApiKeysStore) {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly keys: ManagedKeysStore,
+  ) {
     super('could not record refused requests', STOP_WITHIN_MS);
   }
 
-  /** Counts a response if its status is 401, 403 or 429. */
-  note(key: PresentedKey, principal: Principal | undefined, statusCode: number): void {
+  onModuleInit(): void {
+    const server = this.host.httpAdapter?.getInstance<FastifyInstance>();
+    server?.addHook('onResponse', async (request, reply) => this.note(request, reply));
+  }
+
+  /** Counts a response if its status is 401, 403 or 429, and its request had a key. */
+  private note({ presentedKey: key, principal }: FastifyRequest, { statusCode }: FastifyReply): void {
     const status = REFUSED_STATUSES.find((each) => each === statusCode);
-    if (status === undefined) return;
+    if (status === undefined || key === undefined) return;
     const subject = mayExist(key) ? hashIn(key).toString('hex') : UNKNOWN;
     this.add(principal?.id === null ? ADMINISTRATOR : subject, { ...NONE, [`refused${status}`]: 1 });
   }
