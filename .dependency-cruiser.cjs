@@ -19,13 +19,14 @@ const CORE = Object.keys(CORE_ROOMS);
 
 const ROOMS = {
   ...CORE_ROOMS,
+  habits: ['platform', 'onboarding'],
   feed: ['platform', 'access', 'events'],
   delivery: ['platform', 'events'],
   handlers: ['platform', 'events', 'delivery'],
   webhooks: ['platform', 'access', 'events', 'stalls', 'delivery'],
   broker: ['platform', 'events'],
-  invitations: CORE,
-  customers: [...CORE, 'invitations'],
+  invitations: [...CORE, 'habits'],
+  customers: [...CORE, 'habits', 'invitations'],
   campaigns: [...CORE, 'invitations', 'spreadsheet'],
   spreadsheet: [],
   'api-keys': ['platform', 'access'],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Environment } from '../src/platform/env/environment.js';
 import { Database } from '../src/platform/database/database.js';
-import { ReadHabits } from '../src/onboarding/poll/habits.service.js';
+import { LearnedSchedules } from '../src/onboarding/poll/learned-schedules.js';
 import { PollsStore } from '../src/onboarding/poll/polls.store.js';
 import type { BenchDatabase } from './harness/database.js';
 import { LineUp } from './harness/line-up.js';
@@ -175,7 +175,7 @@ async function prepare(lineUp: LineUp, name: string, sessions: number, options: 
     sessions,
     database,
     worker,
-    polls: new PollsStore(own, environment, new ReadHabits(own, environment)),
+    polls: new PollsStore(own, environment, new LearnedSchedules()),
     end: () => own.onApplicationShutdown(),
   };
 }

@@ -12,6 +12,7 @@ import { CustomersModule } from './customers/customers.module.js';
 import { DecisionsModule } from './decisions/decisions.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FeedModule } from './feed/feed.module.js';
+import { HabitsModule } from './habits/habits.module.js';
 import { HandlersModule } from './handlers/handlers.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
@@ -39,6 +40,7 @@ const CORE = [
 
 /** Each may be left out: then its operations are absent, and everything else works. */
 export const FEATURES = [
+  HabitsModule,
   FeedModule,
   HandlersModule,
   WebhooksModule,

@@ -3,9 +3,10 @@ import {
   habitAgeOf,
   hazardsOf,
   OLDEST_HABIT,
+  secondsUntilReads,
   type HabitCount,
   type Hazards,
-} from '../../src/onboarding/rules/habits.rules.js';
+} from '../../src/habits/habits.rules.js';
 import {
   longestIntervalMs,
   planNextReadMs,
@@ -63,7 +64,7 @@ export const watchedSession = (phase: OpenPhase, watched: Watched, habits?: Habi
     phase: isLate(watched) ? 'late' : phase,
     anchorAt: new Date(-1_000 * sinceAnchor(watched)),
     failures: 0,
-    learned: hazards && { hazards, startedAt },
+    learned: hazards && { secondsUntilReads: secondsUntilReads(hazards), startedAt },
   };
 };
 

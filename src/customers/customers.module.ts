@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { HabitsModule } from '../habits/habits.module.js';
 import { InvitationsModule } from '../invitations/invitations.module.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
@@ -10,7 +11,7 @@ import { SearchController } from './search/search.controller.js';
 import { SearchStore } from './search/search.store.js';
 
 @Module({
-  imports: [StallsModule, OnboardingModule, InvitationsModule],
+  imports: [HabitsModule, StallsModule, OnboardingModule, InvitationsModule],
   controllers: [CasesController, SearchController],
   providers: [CaseStore, CasesService, CustomersStore, SearchStore],
 })

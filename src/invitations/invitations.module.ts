@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { HabitsModule } from '../habits/habits.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { Environment } from '../platform/env/environment.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
@@ -21,7 +22,7 @@ import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
-  imports: [OnboardingModule, StallsModule],
+  imports: [HabitsModule, OnboardingModule, StallsModule],
   controllers: [InvitationsController, FunnelController, BrandsController, OwnerPageController],
   providers: [
     InvitationsService,

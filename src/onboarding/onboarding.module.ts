@@ -6,8 +6,7 @@ import { Environment } from '../platform/env/environment.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { sessionStalls, START_STALLS, INVERTER_STALLS } from './stalls/session-stalls.store.js';
-import { ReadHabits } from './poll/habits.service.js';
-import { BrandOutages } from './poll/brand-outages.service.js';
+import { LearnedSchedules } from './poll/learned-schedules.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
 import { PollsStore } from './poll/polls.store.js';
@@ -36,8 +35,7 @@ import { StartsStore } from './start/starts.store.js';
     SessionViewsStore,
     SessionRefreshService,
     SessionReader,
-    ReadHabits,
-    BrandOutages,
+    LearnedSchedules,
     PollsStore,
     PollWrites,
     ReadPool,
@@ -45,7 +43,7 @@ import { StartsStore } from './start/starts.store.js';
     ReadBudgetStore,
     Poller,
   ],
-  exports: [StartSessionService, SessionReader, SessionViewsStore, ReadHabits],
+  exports: [StartSessionService, SessionReader, SessionViewsStore, LearnedSchedules],
 })
 export class OnboardingModule {
   constructor(kinds: StallKinds, environment: Environment) {

@@ -8,7 +8,7 @@ import { appendEvents } from '../../src/events/outbox.js';
 import { InvitationsStore } from '../../src/invitations/invitations.store.js';
 import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
-import { ReadHabits } from '../../src/onboarding/poll/habits.service.js';
+import { LearnedSchedules } from '../../src/onboarding/poll/learned-schedules.js';
 import { PollsStore } from '../../src/onboarding/poll/polls.store.js';
 import { StartsStore } from '../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   client = await testDatabase.connect();
   const environment = environmentFor(testDatabase.url);
   const cipher = new Cipher(environment);
-  polls = new PollsStore(database, environment, new ReadHabits(database, environment));
+  polls = new PollsStore(database, environment, new LearnedSchedules());
   registrations = new RegistrationsStore(database);
   starts = new StartsStore(database, cipher, environment);
   invitations = new InvitationsStore(database, cipher, environment);

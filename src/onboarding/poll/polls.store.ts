@@ -10,7 +10,7 @@ import { Database, type Transaction } from '../../platform/database/database.js'
 import { changeWithoutRefused, withoutRefusedRows } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/build.js';
-import { ReadHabits } from './habits.service.js';
+import { LearnedSchedules } from './learned-schedules.js';
 import * as sql from './polls.sql.js';
 import type { ReadableSession } from '../remote/session-reader.service.js';
 import type { SessionState } from '../rules/machine.rules.js';
@@ -47,7 +47,7 @@ export class PollsStore {
   constructor(
     private readonly database: Database,
     private readonly environment: Environment,
-    private readonly habits: ReadHabits,
+    private readonly schedules: LearnedSchedules,
   ) {}
 
   /** Claims at most `limit` due sessions as one batch, chosen as in lanes.rules.ts. */
@@ -107,7 +107,7 @@ export class PollsStore {
     return withoutRefusedRows(this.database, async (tx, changeRows, spare) => {
       if (callers !== undefined) await requireOneActing(tx, callers);
       const rows = await select(tx, spare);
-      const due = rows.map((poll) => ({ ...poll, learned: this.habits.learnedOf(poll) }));
+      const due = rows.map((poll) => ({ ...poll, learned: this.schedules.learnedOf(poll) }));
       if (due.length === 0) return [];
       const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, [REPLICA_NAME, due.length, leaseMs]);
       const { batchId, now, stretch } = batch!;

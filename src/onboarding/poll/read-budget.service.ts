@@ -7,7 +7,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { allowedPerSecond, nextShortage, stretchFor, wantedPerSecond } from '../rules/read-budget.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
-import { ReadHabits } from './habits.service.js';
+import { LearnedSchedules } from './learned-schedules.js';
 import { DUE_MEASURE, ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
@@ -39,7 +39,7 @@ export class ReadBudget extends BackgroundTasks {
 
   constructor(
     private readonly budgets: ReadBudgetStore,
-    private readonly habits: ReadHabits,
+    private readonly learned: LearnedSchedules,
     private readonly environment: Environment,
   ) {
     super('the read budget is not computed', STOP_WITHIN_MS, environment.ROLE !== 'api');
@@ -66,8 +66,8 @@ export class ReadBudget extends BackgroundTasks {
 
   /** Returns the reads per second that all sessions want at stretch 1. */
   private async countWanted(): Promise<number> {
-    const groups = await this.budgets.countByAge(this.habits.brands);
-    const known = groups.map((group) => ({ ...group, hazards: this.habits.hazardsOf(group) }));
+    const groups = await this.budgets.countByAge(this.learned.brands);
+    const known = groups.map((group) => ({ ...group, secondsUntilReads: this.learned.of(group) }));
     return wantedPerSecond(known, this.settings);
   }
 }

@@ -31,7 +31,7 @@ const countByAge = (brand: string, sessions: string) => `
     SELECT ${brand} AS brand, phase, floor(${AGES_PER_E} * ln(greatest(0.001, date_part('epoch', now() - anchor_at))))::int AS age, count(*)::int AS sessions
       FROM ${sessions} WHERE ${IS_OPEN} GROUP BY 1, 2, 3`;
 const COUNT_BY_AGE = countByAge('NULL', 'session_polls q');
-/** Used only while habits are known: with the join, the scan takes three times as long. */
+/** Used only while something has been learned about brands: with the join, the scan takes three times as long. */
 // All other brands form one group, since an app may give each session a brand of its own.
 const COUNT_BY_BRAND = countByAge(
   'CASE WHEN s.brand = ANY($1::text[]) THEN s.brand END',

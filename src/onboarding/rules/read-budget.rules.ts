@@ -1,5 +1,9 @@
-import type { Hazards } from './habits.rules.js';
-import { planNextReadMs, type OpenPhase, type ScheduleSettings } from './schedule.rules.js';
+import {
+  planNextReadMs,
+  type OpenPhase,
+  type ScheduleSettings,
+  type SecondsUntilReads,
+} from './schedule.rules.js';
 
 /*
  * How the reads that SCS_MAX_REQUESTS_PER_SECOND allows are divided among sessions. All intervals between reads are lengthened by one
@@ -33,7 +37,8 @@ export interface AgeGroup {
   /** The logarithm of the age in seconds, times `AGES_PER_E`, rounded down. */
   readonly age: number;
   readonly sessions: number;
-  readonly hazards?: Hazards | undefined;
+  /** Default: nothing has been learned about these sessions. */
+  readonly secondsUntilReads?: SecondsUntilReads | undefined;
 }
 
 const LONG_AGO = new Date(-1e15);
@@ -41,11 +46,11 @@ const LONG_AGO = new Date(-1e15);
 /** Returns the reads per second that the sessions want at stretch 1. */
 export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleSettings): number {
   const now = new Date(0);
-  return groups.reduce((sum, { phase, age, sessions, hazards }) => {
+  return groups.reduce((sum, { phase, age, sessions, secondsUntilReads }) => {
     const anchorAt = new Date(-1_000 * Math.exp((age + 0.5) / AGES_PER_E));
     // Only `awaiting_owner` begins with the session. In the other phases, a session counts as old, so slightly too few reads are expected.
     const startedAt = phase === 'awaiting_owner' ? anchorAt : LONG_AGO;
-    const learned = hazards && { hazards, startedAt };
+    const learned = secondsUntilReads && { secondsUntilReads, startedAt };
     const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0, learned }, now, settings, 1, 0.5);
     return sum + (sessions * 1_000) / intervalMs;
   }, 0);

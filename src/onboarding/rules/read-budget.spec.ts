@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { secondsUntilReads } from '../../habits/habits.rules.js';
 import {
   AGES_PER_E,
   allowedPerSecond,
@@ -42,9 +43,9 @@ describe('wantedPerSecond', () => {
 describe('wantedPerSecond of brands whose hazards are known', () => {
   it('follows these hazards', () => {
     const group = { phase: 'late', age: AGES_PER_E * 9, sessions: 600 } as const;
-    const hazards = Array<number>(29).fill(12.5 / 300 ** 2);
+    const learned = secondsUntilReads(Array<number>(29).fill(12.5 / 300 ** 2));
     // In the middle of its range, an interval is 5 % longer than planned.
-    expect(wantedPerSecond([{ ...group, hazards }], SETTINGS)).toBeCloseTo(2 / 1.05, 6);
+    expect(wantedPerSecond([{ ...group, secondsUntilReads: learned }], SETTINGS)).toBeCloseTo(2 / 1.05, 6);
     expect(wantedPerSecond([group], SETTINGS)).not.toBeCloseTo(2 / 1.05, 1);
   });
 });

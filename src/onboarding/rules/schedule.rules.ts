@@ -1,5 +1,4 @@
 import type { Environment } from '../../platform/env/environment.js';
-import { secondsUntilReads, type Hazards } from './habits.rules.js';
 import type { SessionState } from './machine.rules.js';
 
 /** Why a session that is not closed is watched. The phase decides how often the session is read, and until when. */
@@ -54,9 +53,16 @@ export interface WatchedSession {
   readonly failures: number;
   /** When a read must look again for inverters that the last response did not list, if any. */
   readonly lookAgainAt?: Date | null;
-  /** The hazards of this brand in this phase, if they are known, and when the session started. */
-  readonly learned?: { readonly hazards: Hazards; readonly startedAt: Date } | undefined;
+  /** What is known of the changes of this brand in this phase, and when the session started. Default: the assumed hazard below. */
+  readonly learned?: { readonly secondsUntilReads: SecondsUntilReads; readonly startedAt: Date } | undefined;
 }
+
+/** Returns how many seconds after `age` the density of reads adds up to `reads`. `least` and `most` bound the density, per second. */
+export type SecondsUntilReads = (
+  age: number,
+  reads: number,
+  bounds: Readonly<Record<'least' | 'most', number>>,
+) => number;
 
 /*
  * The theory of checking (Barlow, Hunter and Proschan 1963; Keller 1974): if a change has the hazard h(t) and a read costs as much as p
@@ -66,7 +72,7 @@ export interface WatchedSession {
  * α and p occur only as 2p / α. At stretch 1, p is the cost at which the first interval of a phase is right: 2p / α = first² / τ. A stretch
  * multiplies all intervals, since it multiplies this p by stretch².
  *
- * This hazard is assumed. If the hazard of a brand is known, habits.rules.ts uses that hazard instead, with the same cost.
+ * This hazard is assumed. If the hazard of a brand is known, that hazard is used instead, with the same cost (src/habits).
  */
 interface PhasePlan {
   /** The first interval, in multiples of `minIntervalMs`. */
@@ -157,7 +163,7 @@ function intervalMs(
   // The person at the screen has been waiting since the start of the session, not since the beginning of the phase.
   if (now.getTime() - learned.startedAt.getTime() < held * minIntervalMs) return minIntervalMs;
   const bounds = { least: 1_000 / longestIntervalMs(phase, maxIntervalMs), most: 1_000 / minIntervalMs };
-  return (secondsUntilReads(learned.hazards, ageMs / 1_000, stretch, bounds) * 1_000) / stretch;
+  return (learned.secondsUntilReads(ageMs / 1_000, stretch, bounds) * 1_000) / stretch;
 }
 
 /** Returns the phase of a session that is not closed. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { OLDEST_HABIT } from './habits.rules.js';
+import { OLDEST_HABIT, secondsUntilReads } from '../../habits/habits.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { PHASES, phaseOf, planNextReadMs, type Phase, scheduleSettings } from './schedule.rules.js';
 
@@ -181,7 +181,7 @@ describe('planNextReadMs of a brand whose hazards are known', () => {
         phase,
         anchorAt: ago(ageMs),
         failures: 0,
-        learned: { hazards: everySeconds(seconds), startedAt: ago(sessionMs) },
+        learned: { secondsUntilReads: secondsUntilReads(everySeconds(seconds)), startedAt: ago(sessionMs) },
       },
       NOW,
       SETTINGS,
@@ -221,7 +221,7 @@ describe('planNextReadMs of a brand whose hazards are known', () => {
 
   it('backs off after failures, too', () => {
     const session = { phase: 'late' as const, anchorAt: ago(HOUR), failures: 4 };
-    const known = { hazards: everySeconds(20), startedAt: ago(DAY) };
+    const known = { secondsUntilReads: secondsUntilReads(everySeconds(20)), startedAt: ago(DAY) };
     expect(planNextReadMs({ ...session, learned: known }, NOW, SETTINGS, 1, 0)).toBe(240_000);
   });
 });

@@ -6,7 +6,7 @@ import type { SessionReader } from '../../../src/onboarding/remote/session-reade
 import { planRederivations } from '../../../src/cli/rederivation.js';
 import { NEVER } from '../../../src/platform/database/lease.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
-import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
+import { LearnedSchedules } from '../../../src/onboarding/poll/learned-schedules.js';
 import { DELETE_EXPIRED_BATCHES, RESCHEDULE, SELECT_ONE } from '../../../src/onboarding/poll/polls.sql.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
@@ -79,7 +79,7 @@ describe('polls', () => {
     database = testDatabase.open();
     client = await testDatabase.connect();
     const environment = environmentFor(testDatabase.url);
-    polls = new PollsStore(database, environment, new ReadHabits(database, environment));
+    polls = new PollsStore(database, environment, new LearnedSchedules());
   });
 
   const insertBatch = async (lease_until: string) =>
@@ -612,7 +612,7 @@ describe('sessions', () => {
     database = testDatabase.open();
     sessions = new SessionsStore(database, environment, new Metrics());
     const other = testDatabase.open();
-    polls = new PollsStore(other, environment, new ReadHabits(other, environment));
+    polls = new PollsStore(other, environment, new LearnedSchedules());
   });
   afterEach(() => {
     jest.restoreAllMocks();

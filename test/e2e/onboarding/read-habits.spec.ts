@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
+import { LearnedSchedules } from '../../../src/onboarding/poll/learned-schedules.js';
+import { ReadHabits } from '../../../src/habits/habits.service.js';
 import { ReadBudget } from '../../../src/onboarding/poll/read-budget.service.js';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -87,7 +88,7 @@ describe('sessions of brands with different habits', () => {
   });
 
   it('are counted by brand, the unknown ones together', async () => {
-    const { brands } = service.app.get(ReadHabits);
+    const { brands } = service.app.get(LearnedSchedules);
     expect(brands.toSorted()).toEqual(['fast', 'slow']);
     const count = async (known: readonly string[]) =>
       new Set((await service.app.get(ReadBudgetStore).countByAge(known)).map(({ brand }) => brand));
@@ -101,7 +102,7 @@ describe('sessions of brands with different habits', () => {
     );
     const measure = () => service.app.get(ReadBudget)['countWanted']();
     const learned = await measure();
-    const known = jest.spyOn(service.app.get(ReadHabits), 'hazardsOf').mockReturnValue(undefined);
+    const known = jest.spyOn(service.app.get(LearnedSchedules), 'of').mockReturnValue(undefined);
     const assumed = await measure();
     known.mockRestore();
     // At this age, sessions of the brand `fast` are read more often than by the assumed schedule.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
+import { LearnedSchedules } from '../../../src/onboarding/poll/learned-schedules.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
@@ -27,7 +27,7 @@ beforeAll(async () => {
     POLL_MAX_INTERVAL_MS: '900000',
   });
   database = new Database(environment);
-  polls = new PollsStore(database, environment, new ReadHabits(database, environment));
+  polls = new PollsStore(database, environment, new LearnedSchedules());
 });
 afterAll(async () => {
   await database.onApplicationShutdown();

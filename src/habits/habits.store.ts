@@ -1,6 +1,6 @@
-import type { Database } from '../../platform/database/database.js';
-import { HABIT_AGES_PER_E, LEAST_CHANGES, LEAST_WAITS, OLDEST_HABIT } from '../rules/habits.rules.js';
-import type { HabitCount } from '../rules/habits.rules.js';
+import type { Database } from '../platform/database/database.js';
+import { HABIT_AGES_PER_E, LEAST_CHANGES, LEAST_WAITS, OLDEST_HABIT } from './habits.rules.js';
+import type { HabitCount } from './habits.rules.js';
 
 export interface BrandHabits {
   readonly brand: string;

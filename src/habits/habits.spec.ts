@@ -79,8 +79,8 @@ describe('secondsUntilReads', () => {
   const flat = (hazard: number) => Array<number>(OLDEST_HABIT + 1).fill(hazard);
 
   it('is √(2p / h), at 2p = 12.5 s', () => {
-    expect(secondsUntilReads(flat(12.5 / 300 ** 2), HOUR, 1, BOUNDS)).toBeCloseTo(300, 6);
-    expect(secondsUntilReads(flat(12.5 / 300 ** 2), HOUR, 5, BOUNDS)).toBeCloseTo(1_500, 6);
+    expect(secondsUntilReads(flat(12.5 / 300 ** 2))(HOUR, 1, BOUNDS)).toBeCloseTo(300, 6);
+    expect(secondsUntilReads(flat(12.5 / 300 ** 2))(HOUR, 5, BOUNDS)).toBeCloseTo(1_500, 6);
   });
 
   it('falls as the hazards rise, and grows with the reads', () => {
@@ -92,12 +92,12 @@ describe('secondsUntilReads', () => {
     const reads = fc.double({ min: 1, max: 1_000, noNaN: true });
     fc.assert(
       fc.property(hazards, age, reads, (h, from, count) => {
-        const seconds = secondsUntilReads(h, from, count, BOUNDS);
+        const seconds = secondsUntilReads(h)(from, count, BOUNDS);
         expect(seconds).toBeGreaterThanOrEqual(count / BOUNDS.most - 1e-6);
         expect(seconds).toBeLessThanOrEqual((count / BOUNDS.least) * (1 + 1e-9));
         const higher = h.map((hazard) => hazard * 2);
-        expect(secondsUntilReads(higher, from, count, BOUNDS)).toBeLessThanOrEqual(seconds * (1 + 1e-9));
-        expect(secondsUntilReads(h, from, count + 1, BOUNDS)).toBeGreaterThan(seconds);
+        expect(secondsUntilReads(higher)(from, count, BOUNDS)).toBeLessThanOrEqual(seconds * (1 + 1e-9));
+        expect(secondsUntilReads(h)(from, count + 1, BOUNDS)).toBeGreaterThan(seconds);
       }),
     );
   });
@@ -108,7 +108,7 @@ describe('secondsUntilReads', () => {
     const low = 12.5 / 1_800 ** 2;
     const rising = flat(low).map((hazard, age) => (age > at ? high : hazard));
     const falling = flat(low).map((hazard, age) => (age < at ? high : hazard));
-    expect(secondsUntilReads(rising, HOUR, 1, BOUNDS)).toBeLessThan(1_700);
-    expect(secondsUntilReads(falling, HOUR, 1, BOUNDS)).toBeCloseTo(1_800, 6);
+    expect(secondsUntilReads(rising)(HOUR, 1, BOUNDS)).toBeLessThan(1_700);
+    expect(secondsUntilReads(falling)(HOUR, 1, BOUNDS)).toBeCloseTo(1_800, 6);
   });
 });

@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
-import { Database } from '../../platform/database/database.js';
-import { Environment } from '../../platform/env/environment.js';
-import { stopsWithin } from '../../platform/shutdown/limits.js';
-import { hazardsOf, type Hazards, type UsualWait } from '../rules/habits.rules.js';
-import type { WatchedSession } from '../rules/schedule.rules.js';
-import { countHabits, findKnownHabits, findUsualWaits, type BrandHabits } from './habits.store.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
+import { Database } from '../platform/database/database.js';
+import { Environment } from '../platform/env/environment.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
+import { hazardsOf, secondsUntilReads, type UsualWait } from './habits.rules.js';
+import { LearnedSchedules } from '../onboarding/poll/learned-schedules.js';
+import type { SecondsUntilReads } from '../onboarding/rules/schedule.rules.js';
+import { countHabits, findKnownHabits, findUsualWaits } from './habits.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two reloads of the habits from the database, where they change once a day. */
 const RELOAD_MS = 300_000;
 const COUNT_EVERY_MS = 86_400_000;
 
-/** `brand` is null for sessions without a brand, and for all brands without known habits. */
-type Kind = Pick<BrandHabits, 'phase'> & { readonly brand: string | null };
-const keyOf = ({ brand, phase }: Kind) => JSON.stringify([brand, phase]);
+const keyOf = ({ brand, phase }: Readonly<Record<'phase', string> & Record<'brand', string | null>>) =>
+  JSON.stringify([brand, phase]);
 
 /**
  * Provides the habits of brands: how long their sessions stay in each phase. The schedule of reads uses the habits, and every text such as
@@ -37,30 +37,21 @@ export class ReadHabits extends BackgroundTasks {
           }),
         ]),
   ];
-  brands: readonly string[] = [];
-  private known: ReadonlyMap<string, Hazards | undefined> = new Map();
+  private known: ReadonlyMap<string, SecondsUntilReads> = new Map();
   private waits: ReadonlyMap<string | null, UsualWait> = new Map();
 
   constructor(
     private readonly database: Database,
     private readonly environment: Environment,
+    private readonly schedules: LearnedSchedules,
   ) {
     super('the habits of brands are not updated', STOP_WITHIN_MS);
-  }
-
-  hazardsOf(kind: Kind): Hazards | undefined {
-    return this.known.get(keyOf(kind));
+    schedules.of = (kind) => this.known.get(keyOf(kind));
   }
 
   /** Returns how long the sessions of a brand wait for their installation, if enough such waits are known. */
   usualWait(brand: string | null): UsualWait | undefined {
     return this.waits.get(brand);
-  }
-
-  /** Returns the field `learned` of a claimed session, which `planNextReadMs` uses. */
-  learnedOf(poll: Kind & { readonly recordedAt: Date }): WatchedSession['learned'] {
-    const hazards = this.hazardsOf(poll);
-    return hazards && { hazards, startedAt: poll.recordedAt };
   }
 
   /** Counts how long the sessions of each brand stay in a phase, and reads the result. */
@@ -73,7 +64,12 @@ export class ReadHabits extends BackgroundTasks {
     const known = await findKnownHabits(this.database);
     const waits = await findUsualWaits(this.database);
     this.waits = new Map(waits.map(({ brand, ...wait }) => [brand, wait]));
-    this.brands = [...new Set(known.map(({ brand }) => brand))];
-    this.known = new Map(known.map((habits) => [keyOf(habits), hazardsOf(habits.counts)]));
+    this.schedules.brands = [...new Set(known.map(({ brand }) => brand))];
+    this.known = new Map(
+      known.flatMap((habits) => {
+        const hazards = hazardsOf(habits.counts);
+        return hazards === undefined ? [] : [[keyOf(habits), secondsUntilReads(hazards)]];
+      }),
+    );
   }
 }

@@ -1,3 +1,5 @@
+import type { SecondsUntilReads } from '../onboarding/rules/schedule.rules.js';
+
 /*
  * Learned schedules. The age of a session is the time since its phase began. If enough changes of a brand in a phase are known, their
  * hazard replaces the assumed hazard. The hazard of a group of ages is the number of changes at these ages divided by the time that
@@ -72,22 +74,19 @@ export function hazardsOf(counts: readonly HabitCount[]): Hazards | undefined {
   });
 }
 
-/** Returns how many seconds after `age` the density of reads adds up to `reads`. `least` and `most` bound the density, per second. */
-export function secondsUntilReads(
-  hazards: Hazards,
-  age: number,
-  reads: number,
-  { least, most }: Readonly<Record<'least' | 'most', number>>,
-): number {
-  let [at, left] = [age, reads];
-  for (let group = habitAgeOf(age); ; group++) {
-    const density = Math.min(most, Math.max(least, Math.sqrt(hazards[group]! / TWICE_COST_SECONDS)));
-    const end = group === OLDEST_HABIT ? Infinity : startOf(group + 1);
-    const within = density * Math.max(0, end - at);
-    if (left <= within) return at - age + left / density;
-    left -= within;
-    at = end;
-  }
-}
+/** Returns the schedule of sessions with these hazards. */
+export const secondsUntilReads =
+  (hazards: Hazards): SecondsUntilReads =>
+  (age, reads, { least, most }) => {
+    let [at, left] = [age, reads];
+    for (let group = habitAgeOf(age); ; group++) {
+      const density = Math.min(most, Math.max(least, Math.sqrt(hazards[group]! / TWICE_COST_SECONDS)));
+      const end = group === OLDEST_HABIT ? Infinity : startOf(group + 1);
+      const within = density * Math.max(0, end - at);
+      if (left <= within) return at - age + left / density;
+      left -= within;
+      at = end;
+    }
+  };
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
