@@ -20,6 +20,8 @@ const CORE = Object.keys(CORE_ROOMS);
 const ROOMS = {
   ...CORE_ROOMS,
   habits: ['platform', 'onboarding'],
+  inverters: ['platform', 'access', 'stalls', 'onboarding'],
+  timeline: ['platform', 'access', 'onboarding'],
   feed: ['platform', 'access', 'events'],
   delivery: ['platform', 'events'],
   handlers: ['platform', 'events', 'delivery'],

@@ -15,6 +15,7 @@ import { FeedModule } from './feed/feed.module.js';
 import { HabitsModule } from './habits/habits.module.js';
 import { HandlersModule } from './handlers/handlers.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
+import { InvertersModule } from './inverters/inverters.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
 import type { Environment } from './platform/env/environment.js';
 import { PassThroughModule } from './pass-through/pass-through.module.js';
@@ -24,6 +25,7 @@ import { RemoteModule } from './remote/remote.module.js';
 import { StalledModule } from './stalled/stalled.module.js';
 import { StallsModule } from './stalls/stalls.module.js';
 import { StatusModule } from './status/status.module.js';
+import { TimelineModule } from './timeline/timeline.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -41,6 +43,8 @@ const CORE = [
 /** Each may be left out: then its operations are absent, and everything else works. */
 export const FEATURES = [
   HabitsModule,
+  InvertersModule,
+  TimelineModule,
   FeedModule,
   HandlersModule,
   WebhooksModule,

@@ -5,7 +5,7 @@ import { RemoteModule } from '../remote/remote.module.js';
 import { Environment } from '../platform/env/environment.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
-import { sessionStalls, START_STALLS, INVERTER_STALLS } from './stalls/session-stalls.store.js';
+import { sessionStalls, START_STALLS } from './stalls/session-stalls.store.js';
 import { LearnedSchedules } from './poll/learned-schedules.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
@@ -49,6 +49,5 @@ export class OnboardingModule {
   constructor(kinds: StallKinds, environment: Environment) {
     kinds.declare(sessionStalls(environment));
     kinds.declare(START_STALLS);
-    kinds.declare(INVERTER_STALLS);
   }
 }

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readTerm } from '../../src/customers/search/search.rules.js';
 import { SearchStore } from '../../src/customers/search/search.store.js';
 import { SESSION_CAUSES } from '../../src/onboarding/stalls/session.causes.rules.js';
-import type { InvertersQuery } from '../../src/onboarding/api/sessions.list.js';
+import type { InvertersQuery } from '../../src/inverters/inverters.list.js';
+import { InvertersStore } from '../../src/inverters/inverters.store.js';
 import { AUDIT_LOG, type AuditLogQuery } from '../../src/audit-log/audit-log.list.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
@@ -265,13 +266,11 @@ describe('the audit log', () => {
 describe('of inverters', () => {
   const testDatabase = useTestDatabase();
   let database: Database;
-  let store: SessionViewsStore;
-  let cipher: Cipher;
+  let store: InvertersStore;
 
   beforeAll(() => {
     database = testDatabase.open();
-    cipher = new Cipher(environmentFor(testDatabase.url));
-    store = new SessionViewsStore(database, cipher);
+    store = new InvertersStore(database);
   });
 
   const insert = (table: Table, row: Parameters<typeof insertRow>[2]) => insertRow(database.pool, table, row);
@@ -303,7 +302,7 @@ describe('of inverters', () => {
   }
 
   const sessionsOf = async (filter: { userId?: string; gridLocationId?: string }) =>
-    (await store.listInverters({ limit: 50, ...filter })).items.map(({ sessionId }) => sessionId);
+    (await store.list({ limit: 50, ...filter })).items.map(({ sessionId }) => sessionId);
 
   describe('inverters', () => {
     it('are listed once for each user, as the latest session of that user has them', async () => {
@@ -316,7 +315,7 @@ describe('of inverters', () => {
       expect(await sessionsOf({ userId: alice.userId })).toEqual([hers]);
       expect(await sessionsOf({ userId: bob.userId })).toEqual([his]);
       expect(await sessionsOf({})).toEqual([his, hers]);
-      expect(await store.findInverter(inverter)).toMatchObject({ sessionId: his, ...bob });
+      expect(await store.find(inverter)).toMatchObject({ sessionId: his, ...bob });
     });
 
     it('are listed for each grid location of a user that has them', async () => {
@@ -335,8 +334,7 @@ describe('of inverters', () => {
       const at = new Date('2026-02-03T00:00:00Z');
       const session = await insertListed(randomUUID(), await customer(), at.toISOString());
       const lastSeen = async () =>
-        (await store.listInverters({ limit: 50 })).items.find(({ sessionId }) => sessionId === session)
-          ?.lastSeenAt;
+        (await store.list({ limit: 50 })).items.find(({ sessionId }) => sessionId === session)?.lastSeenAt;
       await database.query('UPDATE onboarding_sessions SET last_checked_at = $2 WHERE id = $1', [
         session,
         new Date(at.getTime() - 1_000),
@@ -362,7 +360,7 @@ describe('of inverters', () => {
         }
       const seen: string[] = [];
       for (let cursor: InvertersQuery['cursor']; ;) {
-        const { items: page } = await store.listInverters({ limit: 2, cursor });
+        const { items: page } = await store.list({ limit: 2, cursor });
         seen.push(...page.map(({ sessionId }) => sessionId));
         cursor = page.at(-1);
         if (cursor === undefined) break;

@@ -6,7 +6,7 @@ import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
 import { hasScope, type Principal } from '../../access/scopes.js';
 import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { found, Problem } from '../../platform/problem/problem.js';
+import { Problem } from '../../platform/problem/problem.js';
 import { ParseUuid } from '../../platform/http/parameters.js';
 import { LOCATION } from '../../platform/openapi/response-headers.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
@@ -14,9 +14,9 @@ import { SessionRefreshService } from '../poll/refresh.service.js';
 import { StartSessionService } from '../start/start-session.service.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import { NewSession, SessionQuery } from './sessions.dto.js';
-import { InvertersQuery, SessionsQuery, StartsQuery, TimelineQuery } from './sessions.list.js';
+import { SessionsQuery, StartsQuery } from './sessions.list.js';
 import { SessionsService } from './sessions.service.js';
-import { InverterView, SessionView, StartView, TimelineEntryView } from './sessions.view.js';
+import { SessionView, StartView } from './sessions.view.js';
 import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Onboarding')
@@ -133,35 +133,6 @@ export class SessionsController {
     return this.view(session, key);
   }
 
-  @Get('inverters')
-  @Operation('onboarding:read', {
-    columns: {
-      ID: 'id',
-      SESSION: 'sessionId',
-      SEEN: 'lastSeenAt',
-      MISSING: 'missingSince',
-      BRAND: 'brand:8',
-    },
-    summary: 'List inverters, the newest first',
-    description:
-      'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
-  })
-  @ApiPage(InverterView)
-  async listInverters(@Query() query: InvertersQuery): Promise<Page<InverterView>> {
-    return mapPage(await this.views.listInverters(query), InverterView.of);
-  }
-
-  @Get('inverters/:id')
-  @Operation('onboarding:read', {
-    summary: 'Read an inverter',
-    description:
-      'If several sessions of any users have the inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. To read the inverter of one user, list with `userId`.',
-  })
-  @ApiOkResponse({ type: InverterView })
-  async readInverter(@Param('id', ParseUuid) id: string): Promise<InverterView> {
-    return InverterView.of(found(await this.views.findInverter(id), `inverter ${id}`));
-  }
-
   @Get('onboarding/starts')
   @Operation('onboarding:read', {
     command: 'sessions starts',
@@ -175,22 +146,6 @@ export class SessionsController {
     return mapPage(await this.views.listStarts(query), (start) =>
       StartView.of({ ...start, stalled: this.stalls.view('start', start, start.stalled) }),
     );
-  }
-
-  @Get('onboarding/pv/:sessionId/timeline')
-  @Operation('onboarding:read', {
-    command: 'sessions timeline',
-    summary: 'List everything that happened to a session, the oldest first',
-    description:
-      'The starts that led to it, the responses of the remote service, the transitions that followed by which rule, and the events about it.',
-  })
-  @ApiPage(TimelineEntryView)
-  async listTimeline(
-    @Param('sessionId', ParseUuid) sessionId: string,
-    @Query() query: TimelineQuery,
-  ): Promise<Page<TimelineEntryView>> {
-    await this.refreshes.getSession(sessionId);
-    return mapPage(await this.views.listTimeline(sessionId, query), TimelineEntryView.of);
   }
 
   private view(row: SessionRow, key: Principal): SessionView {

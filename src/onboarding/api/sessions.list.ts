@@ -11,7 +11,7 @@ import { metadataFilter } from '../../users/metadata.dto.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
 import { START_STATUSES } from '../rules/start-failure.rules.js';
 import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
-import { SELECT_INVERTER, SELECT_SESSION } from '../store/sessions.sql.js';
+import { SELECT_SESSION } from '../store/sessions.sql.js';
 
 const Brand = applyDecorators(ReadText(normaliseBrand), OptionalText(brandFault));
 
@@ -50,21 +50,6 @@ export const SESSIONS = new List({
 
 export class SessionsQuery extends SESSIONS.Query {}
 
-export const INVERTERS = new List({
-  name: 'inverters',
-  select: SELECT_INVERTER,
-  // Includes the session id, since two users may have the same inverter.
-  order: {
-    firstSeenAt: ['i.first_seen_at', 'instant'],
-    id: ['i.id', 'uuid'],
-    sessionId: ['i.session_id', 'uuid'],
-  },
-  descending: true,
-  filters: { userId: by.uuid('s.user_id'), gridLocationId: by.uuid('s.grid_location_id') },
-});
-
-export class InvertersQuery extends INVERTERS.Query {}
-
 export const STARTS = new List({
   name: 'starts',
   select: `
@@ -84,16 +69,3 @@ export const STARTS = new List({
 });
 
 export class StartsQuery extends STARTS.Query {}
-
-/** A cursor has no finer times than milliseconds. */
-const ENTRY_AT = `date_trunc('milliseconds', at)`;
-
-export const TIMELINE = new List({
-  name: 'timeline',
-  select: `SELECT ${ENTRY_AT} AS at, step, number, kind, summary, details FROM admin.session_timeline`,
-  // `step` and `number` order the entries of the same millisecond.
-  order: { at: [ENTRY_AT, 'instant'], step: ['step', 'integer'], number: ['number', 'integer'] },
-  filters: {},
-});
-
-export class TimelineQuery extends TIMELINE.Query {}

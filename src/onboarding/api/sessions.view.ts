@@ -6,7 +6,7 @@ import type { Metadata } from '../../users/metadata.rules.js';
 import type { Basis } from '../rules/machine.rules.js';
 import { START_STATUSES, type StartStatus } from '../rules/start-failure.rules.js';
 
-const INVERTER = {
+export const INVERTER = {
   id: schema.uuid('The remote id, for data and curtailment calls'),
   firstSeenAt: schema.instant(),
   lastSeenAt: schema.instant(),
@@ -16,14 +16,6 @@ const INVERTER = {
 };
 
 class SessionInverterView extends schema.schemaOf(INVERTER) {}
-
-export class InverterView extends schema.resourceOf('inverter', {
-  ...INVERTER,
-  sessionId: schema.uuid('The session that lists it, or listed it last'),
-  userId: schema.uuid(),
-  gridLocationId: schema.uuid(),
-  brand: schema.nullable(schema.text()),
-}) {}
 
 /** A session without its startUrl. */
 export const SESSION = {
@@ -99,16 +91,4 @@ export class StartView extends schema.resourceOf('start', {
   stalled: STALLED_FIELD,
   createdAt: schema.instant(),
   updatedAt: schema.instant(),
-}) {}
-
-const ENTRY_KINDS = ['start', 'observation', 'transition', 'superseded', 'closed', 'event'] as const;
-
-export class TimelineEntryView extends schema.resourceOf('timeline_entry', {
-  at: schema.instant('When it happened in our database'),
-  kind: schema.oneOf(
-    ENTRY_KINDS,
-    'An `observation` is a response of the remote service that differed from the one before. Reads that failed or brought nothing new are no entries.',
-  ),
-  summary: schema.text('What happened, in words'),
-  details: schema.object<object>('The same as fields'),
 }) {}

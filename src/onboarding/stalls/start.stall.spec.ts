@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { textOf } from '../../stalls/cause.rules.js';
 import { later } from '../../stalls/look.rules.js';
-import { INVERTER_CAUSES, stallOfInverter } from './inverter.stall.rules.js';
+import { INVERTER_CAUSES, stallOfInverter } from '../../inverters/inverter.stall.rules.js';
 import { START_CAUSES, stallOfStart, type StartFacts } from './start.stall.rules.js';
 
 const NOW = new Date('2026-06-01T12:00:00.000Z');

@@ -6,17 +6,8 @@ import { Database } from '../../platform/database/database.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 import { mapPage, type Page } from '../../platform/http/page.js';
 import type { StoredStall } from '../../stalls/stall-views.service.js';
-import {
-  INVERTERS,
-  SESSIONS,
-  STARTS,
-  TIMELINE,
-  type InvertersQuery,
-  type SessionsQuery,
-  type StartsQuery,
-  type TimelineQuery,
-} from '../api/sessions.list.js';
-import type { InverterView, SessionView, StartView, TimelineEntryView } from '../api/sessions.view.js';
+import { SESSIONS, STARTS, type SessionsQuery, type StartsQuery } from '../api/sessions.list.js';
+import type { SessionView, StartView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
 import * as sql from './sessions.sql.js';
 
@@ -32,27 +23,12 @@ export interface StartRow extends Omit<StartView, 'object' | 'stalled'> {
   readonly stalled: StoredStall | null;
 }
 
-export type InverterRow = Omit<InverterView, 'object'>;
-
 /** json_agg writes timestamps as text. */
 interface RawSession extends Omit<SessionRow, 'inverters'> {
   readonly inverters: readonly (Record<'id' | 'firstSeenAt' | 'lastSeenAt', string> & {
     readonly missingSince: string | null;
   })[];
 }
-
-/**
- * Returns the condition that selects one session per inverter and owner. Prefers a session that still lists the inverter, and of these the
- * latest.
- */
-// PostgreSQL must search the owner's few sessions, not the index on inverter ids: if all inverters had the same id, each row would be
-// compared with every other. A scalar subquery rules out a join. BETWEEN instead of = makes the planner overestimate the cost of the index.
-const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
-  NOT EXISTS (SELECT FROM onboarding_sessions other
-               WHERE other.${owner} = s.${owner}
-                 AND (SELECT (later.missing_since IS NULL, later.first_seen_at, later.session_id)
-                             > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
-                        FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
 /** Finds the startUrl of one of the sessions that have changed last. Reads at most 100 entries of the index. */
 const FIND_NEWEST_START_URL = `
@@ -69,9 +45,7 @@ const LIST_BRANDS = `
   )
   SELECT brand FROM brands WHERE brand IS NOT NULL LIMIT 100`;
 
-/** Reads what the API returns about sessions, their inverters, their starts and their timelines. */
-type TimelineEntry = Omit<TimelineEntryView, 'object'>;
-
+/** Reads what the API returns about sessions and their starts. */
 @Injectable()
 export class SessionViewsStore {
   private readonly logger = new Logger(SessionViewsStore.name);
@@ -129,44 +103,11 @@ export class SessionViewsStore {
     return startUrl;
   }
 
-  /**
-   * Returns the inverter from one of its sessions. Prefers a session that still lists the inverter, and of these the latest that found it.
-   */
-  async findInverter(id: string): Promise<InverterRow | null> {
-    const text = `${sql.SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
-    const [inverter] = await this.database.query<InverterRow>(text, [id]);
-    return inverter ?? null;
-  }
-
-  /** Lists inverters, newest first. An inverter that several users have is returned for each of them. */
-  listInverters(query: InvertersQuery): Promise<Page<InverterRow>> {
-    const isLatest = isLatestOf(query.gridLocationId === undefined ? 'user_id' : 'grid_location_id');
-    return INVERTERS.page(this.database, query, [isLatest]);
-  }
-
   /** Lists starts, newest first. */
   listStarts(query: StartsQuery): Promise<Page<StartRow>> {
     return STARTS.page(this.database, query);
   }
-
-  /** Lists the entries of a session's timeline, the oldest first. */
-  async listTimeline(sessionId: string, query: TimelineQuery): Promise<Page<TimelineEntry>> {
-    type Entry = TimelineEntry & Record<'step' | 'number', unknown>;
-    const page = await TIMELINE.page<Entry>(this.database, query, ['session_id = ?', sessionId]);
-    return mapPage(page, ({ step, number, details, ...entry }) => ({
-      ...entry,
-      details: inCamelCase(details),
-    }));
-  }
 }
-
-const inCamelCase = (fields: object): object =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-      value as unknown,
-    ]),
-  );
 
 const toSession = (row: RawSession): SessionRow => ({
   ...row,

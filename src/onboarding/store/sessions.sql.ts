@@ -133,18 +133,12 @@ export const CHECKED_AT = `
  * When inverter `i` was last seen: if it is neither absent nor missing, at the last successful read of its session, but not before
  * first_seen_at.
  */
-const LAST_SEEN_AT = `
+export const LAST_SEEN_AT = `
   greatest(i.first_seen_at, CASE WHEN i.absent_since IS NOT NULL OR i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
 
 export const JOIN_POLL = `
       LEFT JOIN session_polls p ON p.session_id = s.id
       LEFT JOIN poll_batches b ON b.id = p.batch_id`;
-
-export const SELECT_INVERTER = `
-    SELECT i.id, i.session_id AS "sessionId", s.user_id AS "userId", s.grid_location_id AS "gridLocationId", s.brand,
-           i.first_seen_at AS "firstSeenAt", i.missing_since AS "missingSince", ${LAST_SEEN_AT} AS "lastSeenAt"
-      FROM inverters i
-      JOIN onboarding_sessions s ON s.id = i.session_id ${JOIN_POLL}`;
 
 export const SELECT_SESSION = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",

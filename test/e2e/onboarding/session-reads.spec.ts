@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EventSignal } from '../../../src/events/event-signal.service.js';
 import { appendEvents } from '../../../src/events/outbox.js';
-import type { TimelineEntryView } from '../../../src/onboarding/api/sessions.view.js';
+import type { TimelineEntryView } from '../../../src/timeline/timeline.list.js';
 import { SessionsService } from '../../../src/onboarding/api/sessions.service.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SessionRefreshService } from '../../../src/onboarding/poll/refresh.service.js';

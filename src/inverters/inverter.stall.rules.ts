@@ -1,5 +1,5 @@
-import { causes } from '../../stalls/cause.rules.js';
-import { look, type Look } from '../../stalls/look.rules.js';
+import { causes } from '../stalls/cause.rules.js';
+import { look, type Look } from '../stalls/look.rules.js';
 
 /** Why an inverter needs a person. */
 export const INVERTER_CAUSES = causes({
