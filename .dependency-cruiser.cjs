@@ -26,7 +26,7 @@ const ROOMS = {
   delivery: ['platform', 'events'],
   handlers: ['platform', 'events', 'delivery'],
   webhooks: ['platform', 'access', 'events', 'stalls', 'delivery'],
-  broker: ['platform', 'events'],
+  broker: ['platform', 'events', 'feed'],
   invitations: [...CORE, 'habits'],
   customers: [...CORE, 'habits', 'invitations'],
   campaigns: [...CORE, 'invitations', 'spreadsheet'],

@@ -9,7 +9,7 @@ import { Metrics } from '../platform/metrics/metrics.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { toCloudEvent } from '../events/cloud-event.js';
 import { EventSignal } from '../events/event-signal.service.js';
-import { EventsStore } from '../events/events.store.js';
+import { EventsStore } from '../feed/events.store.js';
 import * as sql from './broker.sql.js';
 import { BrokerError, type EventPublisher } from './event-publisher.js';
 

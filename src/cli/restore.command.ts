@@ -1,11 +1,10 @@
 import { counted } from '../platform/counted.rules.js';
 import { Command } from 'commander';
 import { recordAudit } from '../access/audit-log.store.js';
-import { recordRestore } from '../events/sequence.sql.js';
 import type { Database } from '../platform/database/database.js';
 import { isServiceRunning, moveHome } from '../platform/database/deployment.store.js';
 import { readTenantReference } from '../users/tenant-reference.rules.js';
-import * as unchecked from '../users/registration/unchecked-references.store.js';
+import * as restore from './restore.store.js';
 import { readInput } from './read-input.js';
 import { CommandError } from './command-error.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
@@ -83,9 +82,9 @@ async function run(
   const known = references.length;
   await database.transaction(async (tx) => {
     if (moved) await moveHome(tx);
-    else if (!(await unchecked.confirmReferences(tx)))
+    else if (!(await restore.confirmReferences(tx)))
       throw new CommandError('no_restore', 'There is no restore with unchecked references.');
-    const unknown = await unchecked.findUnknownReferences(tx, references);
+    const unknown = await restore.findUnknownReferences(tx, references);
     if (unknown.length > 0) throw unknownReferences(unknown, known);
     await recordAudit(tx, { actor: ACTOR, action, ...(known > 0 && { details: { known } }) });
   });
@@ -116,8 +115,8 @@ function textOf({ action, uncertain, known }: Done): string {
 const confirmRestore = (database: Database): Promise<number> =>
   database.transaction(async (tx) => {
     await moveHome(tx);
-    await recordRestore(tx);
-    const uncertain = await unchecked.movePendingToUncertain(tx);
+    await restore.recordRestore(tx);
+    const uncertain = await restore.movePendingToUncertain(tx);
     await recordAudit(tx, { actor: ACTOR, action: 'database.restored', details: { uncertain } });
     return uncertain;
   });

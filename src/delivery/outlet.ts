@@ -1,5 +1,5 @@
 import { stopsWithin } from '../platform/shutdown/limits.js';
-import type { SequencedEvent } from '../events/events.store.js';
+import type { SequencedEvent } from '../events/catalogue.rules.js';
 import type { DeliveryPlan, PastAttempts, SendOutcome } from './delivery-plan.rules.js';
 
 /** The delivery of events. Afterwards, other workers claim the endpoints. */

@@ -48,6 +48,8 @@ export type DomainEvent<N extends EventName = EventName> = NewEvent<N> & {
   readonly time: Date;
 };
 
+export type SequencedEvent = DomainEvent & { readonly sequence: string };
+
 export const EVENT_NAMES = Object.keys(EVENT_SCHEMAS) as readonly EventName[];
 
 export const isEventName = (text: string): text is EventName => Object.hasOwn(EVENT_SCHEMAS, text);

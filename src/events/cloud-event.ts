@@ -1,9 +1,9 @@
-import { EVENT_NAMES, isEventName, type DomainEvent, type EventName } from './catalogue.rules.js';
+import { EVENT_NAMES, isEventName, type EventName, type SequencedEvent } from './catalogue.rules.js';
 
 /** A CloudEvent 1.0 in structured JSON form, with the extension attributes `sequence` and `traceparent`. */
 export type CloudEvent = ReturnType<typeof toCloudEvent>;
 
-export const toCloudEvent = (event: DomainEvent & { readonly sequence: string }, source: string) => ({
+export const toCloudEvent = (event: SequencedEvent, source: string) => ({
   specversion: '1.0',
   id: event.id,
   source,

@@ -65,12 +65,3 @@ export async function newestSequence(sql: Sql): Promise<string> {
   const text = 'SELECT coalesce(max(sequence), 0) AS newest FROM domain_events';
   return (await sql.query<{ newest: string }>(text))[0]!.newest;
 }
-
-/** Records the restore of a backup. New events get sequences far above those of the lost events. */
-export async function recordRestore(sql: Sql): Promise<void> {
-  // Derives the first sequence from the current time, so that no sequence repeats even if the same backup is restored twice.
-  await sql.query(`
-    INSERT INTO restores (last_sequence, first_sequence)
-    SELECT newest, greatest(newest + 100000000, (extract(epoch FROM clock_timestamp()) * 100000)::bigint)
-    FROM (SELECT greatest((SELECT max(sequence) FROM domain_events), (SELECT max(first_sequence) FROM restores), 0) AS newest) AS feed`);
-}

@@ -4,7 +4,8 @@ import { runOutsideRequest } from '../platform/http/request-context.js';
 import { errorText } from '../platform/redaction/error-text.js';
 import { toCloudEvent } from '../events/cloud-event.js';
 import { EventSignal } from '../events/event-signal.service.js';
-import { EventsStore, type EventFilter, type SequencedEvent } from '../events/events.store.js';
+import type { SequencedEvent } from '../events/catalogue.rules.js';
+import { EventsStore, type EventFilter } from './events.store.js';
 
 type StreamPage = Awaited<ReturnType<EventPages['read']>>;
 type StreamEvent = StreamPage['events'][number];

@@ -4,7 +4,7 @@ import { within } from '../platform/async/within.js';
 import { formatSequence } from '../events/cloud-event.js';
 import type { Principal } from '../access/scopes.js';
 import type { EventSignal } from '../events/event-signal.service.js';
-import type { EventFilter } from '../events/events.store.js';
+import type { EventFilter } from './events.store.js';
 import type { EventPages } from './event-pages.service.js';
 
 /**

@@ -4,7 +4,7 @@ import { Operation } from '../access/operation.decorator.js';
 import { Environment } from '../platform/env/environment.js';
 import { eventNamesOf, formatSequence, toCloudEvent } from '../events/cloud-event.js';
 import { FeedQuery, FeedView, refuseUnknownPosition } from './feed.dto.js';
-import { EventsStore } from '../events/events.store.js';
+import { EventsStore } from './events.store.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Events')

@@ -9,7 +9,7 @@ import { refuse } from '../platform/http/validation.js';
 import { untraced } from '../platform/tracing/tracing.js';
 import { eventNamesOf } from '../events/cloud-event.js';
 import { EventSignal } from '../events/event-signal.service.js';
-import { EventsStore } from '../events/events.store.js';
+import { EventsStore } from './events.store.js';
 import { SEQUENCE, SequenceParameter } from '../events/sequence.dto.js';
 import { refuseUnknownPosition, SessionIdParameter, TypesParameter } from './feed.dto.js';
 import { EventStream } from './event-stream.js';

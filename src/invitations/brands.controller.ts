@@ -2,7 +2,8 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../access/operation.decorator.js';
 import * as schema from '../platform/openapi/schema-of.js';
-import { SessionViewsStore } from '../onboarding/store/session-views.store.js';
+import { Database } from '../platform/database/database.js';
+import { listBrands } from './brands.store.js';
 import { Brands } from './brands.service.js';
 
 class BrandView extends schema.resourceOf('brand', {
@@ -17,7 +18,7 @@ class BrandsPage extends schema.schemaOf({ items: schema.listOf(BrandView) }) {}
 export class BrandsController {
   constructor(
     private readonly brands: Brands,
-    private readonly sessions: SessionViewsStore,
+    private readonly database: Database,
   ) {}
 
   @Get()
@@ -30,7 +31,7 @@ export class BrandsController {
   })
   @ApiOkResponse({ type: BrandsPage })
   async listBrands() {
-    const ids = new Set([...this.brands.all.keys(), ...(await this.sessions.listBrands())]);
+    const ids = new Set([...this.brands.all.keys(), ...(await listBrands(this.database))]);
     return { items: [...ids].map((id) => BrandView.of({ id, name: this.brands.nameOf(id) })) };
   }
 }

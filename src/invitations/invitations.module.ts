@@ -18,6 +18,7 @@ import { OwnerPageController } from './owner/owner-page.controller.js';
 import { OwnerPageView } from './owner/owner-page.view.js';
 import { OwnerRequestsStore } from './owner/owner-requests.store.js';
 import { OwnerTexts } from './owner/owner-texts.service.js';
+import { StartUrlsStore } from './owner/start-urls.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
@@ -35,6 +36,7 @@ import { RemindersStore } from './reminders/reminders.store.js';
     OwnerTexts,
     Brands,
     OwnerStarts,
+    StartUrlsStore,
     RemindersStore,
   ],
   exports: [Brands, InvitationsService, InvitationsStore],

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { declaredKinds } from '../../bench/seed/seed.js';
 import { DrainStore } from '../../src/campaigns/drain/drain.store.js';
-import { EventsStore } from '../../src/events/events.store.js';
+import { EventsStore } from '../../src/feed/events.store.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { InvitationsStore } from '../../src/invitations/invitations.store.js';
 import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';

@@ -30,21 +30,6 @@ interface RawSession extends Omit<SessionRow, 'inverters'> {
   })[];
 }
 
-/** Finds the startUrl of one of the sessions that have changed last. Reads at most 100 entries of the index. */
-const FIND_NEWEST_START_URL = `
-  SELECT id, ciphertext FROM (
-    SELECT id, changed_at, start_url_ciphertext AS ciphertext FROM onboarding_sessions ORDER BY changed_at DESC, id DESC LIMIT 100
-  ) changed WHERE ciphertext IS NOT NULL ORDER BY changed_at DESC LIMIT 1`;
-
-/** The first 100 brands of sessions. Reads one entry of the index for each, whatever the number of sessions. */
-const LIST_BRANDS = `
-  WITH RECURSIVE brands AS (
-    (SELECT brand FROM onboarding_sessions WHERE brand IS NOT NULL ORDER BY brand LIMIT 1)
-    UNION ALL
-    SELECT (SELECT s.brand FROM onboarding_sessions s WHERE s.brand > b.brand ORDER BY s.brand LIMIT 1) FROM brands b WHERE b.brand IS NOT NULL
-  )
-  SELECT brand FROM brands WHERE brand IS NOT NULL LIMIT 100`;
-
 /** Reads what the API returns about sessions and their starts. */
 @Injectable()
 export class SessionViewsStore {
@@ -82,17 +67,6 @@ export class SessionViewsStore {
       select: { id: true, state: true },
     });
     return new Map(watched.map(({ id, state }) => [id, state]));
-  }
-
-  /** Returns at most 100 brands that sessions have, in the order of their ids. */
-  async listBrands(): Promise<string[]> {
-    return (await this.database.query<{ brand: string }>(LIST_BRANDS)).map(({ brand }) => brand);
-  }
-
-  /** Returns the startUrl of a session that has changed lately and is still open, or null if there is none. */
-  async findNewestStartUrl(): Promise<string | null> {
-    const [newest] = await this.database.query<{ id: string; ciphertext: Buffer }>(FIND_NEWEST_START_URL);
-    return newest ? this.cipher.tryDecrypt(newest.ciphertext, sql.START_URLS.context(newest.id)) : null;
   }
 
   /** Returns the startUrl, or null if the web flow is no longer open or no key decrypts the startUrl. */

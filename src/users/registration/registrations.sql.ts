@@ -10,7 +10,7 @@ import { msFromNow } from '../../platform/database/timestamps.js';
 // database's clock: clock_timestamp(), since now() is constant within a transaction. The statements are SQL, since Prisma Client has no
 // database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
 
-const ANNOUNCED = 'registrations.id, tenant_reference AS "tenantReference", metadata';
+export const ANNOUNCED = 'registrations.id, tenant_reference AS "tenantReference", metadata';
 
 const CLAIM_COLUMNS = `${ANNOUNCED}, eans, attempts, lease_token AS "leaseToken"`;
 
@@ -22,7 +22,7 @@ const LEASED = `
   next_attempt_at = NULL,
   updated_at = clock_timestamp()`;
 
-const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()';
+export const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()';
 
 const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()`;
 
@@ -44,24 +44,10 @@ export const OPEN_INTENT = prepared('registrations.open_intent')`
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`;
 
-export const CONFIRM_REFERENCES = `
-    UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
-
-export const FIND_UNKNOWN_REFERENCES = `
-    SELECT reference FROM unnest($1::text[]) AS reference
-    WHERE NOT EXISTS (SELECT FROM registrations WHERE tenant_reference = reference AND ${LIVE})
-    ORDER BY reference`;
-
 export const INSERT_UNCERTAIN = `
     INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error)
     VALUES ($1, $2, $3, 'uncertain', $4)
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
-    RETURNING ${ANNOUNCED}`;
-
-/** Makes all pending registrations `uncertain`: each may have been sent between the backup and its restore. */
-export const MOVE_PENDING_TO_UNCERTAIN = `
-    UPDATE registrations SET status = 'uncertain', last_error = $1, next_attempt_at = NULL, ${RELEASED}
-    WHERE status = 'pending'
     RETURNING ${ANNOUNCED}`;
 
 // Uses the index on next_attempt_at, which is null after a claim. Thousands of registrations may be pending, but few are leased.

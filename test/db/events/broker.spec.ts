@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { Logger, type INestApplicationContext } from '@nestjs/common';
 import { Publishers } from '../../../src/broker/broker.service.js';
 import { BrokerError, type EventPublisher } from '../../../src/broker/event-publisher.js';
-import { EventsStore } from '../../../src/events/events.store.js';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';

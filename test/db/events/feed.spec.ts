@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/gl
 import pg from 'pg';
 import type { EventName, EventPayloads } from '../../../src/events/catalogue.rules.js';
 import { EventSignal } from '../../../src/events/event-signal.service.js';
-import { EventsStore, READ_PAGE } from '../../../src/events/events.store.js';
+import { EventsStore, READ_PAGE } from '../../../src/feed/events.store.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { lastSequence } from '../../../src/events/sequence.sql.js';
 import { Listener } from '../../../src/platform/database/connection/listen.js';

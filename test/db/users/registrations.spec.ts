@@ -21,7 +21,7 @@ import {
   confirmReferences,
   findUnknownReferences,
   movePendingToUncertain,
-} from '../../../src/users/registration/unchecked-references.store.js';
+} from '../../../src/cli/restore.store.js';
 import type { RemoteUser, RequestedUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';

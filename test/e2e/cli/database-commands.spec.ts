@@ -8,7 +8,7 @@ import { keysCommand } from '../../../src/cli/keys.command.js';
 import { migrateCommand } from '../../../src/cli/migrate.command.js';
 import { rederiveCommand } from '../../../src/cli/rederive.command.js';
 import { restoreCommand } from '../../../src/cli/restore.command.js';
-import { recordRestore } from '../../../src/events/sequence.sql.js';
+import { recordRestore } from '../../../src/cli/restore.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';

@@ -4,7 +4,7 @@ import { formatSequence, type CloudEvent } from '../../../src/events/cloud-event
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { EVENTS } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
-import { EventsStore } from '../../../src/events/events.store.js';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import { OpenStreams } from '../../../src/feed/open-streams.service.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { sessionEvent } from '../../db/events/fixture.js';

@@ -9,7 +9,7 @@ import { Publishers } from '../../../src/broker/broker.service.js';
 import { BrokerError } from '../../../src/broker/event-publisher.js';
 import { openNats } from '../../../src/broker/nats.publisher.js';
 import { toCloudEvent, type CloudEvent } from '../../../src/events/cloud-event.js';
-import { EventsStore } from '../../../src/events/events.store.js';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import { OnEvent } from '../../../src/handlers/on-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';

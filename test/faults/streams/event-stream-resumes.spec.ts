@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { formatSequence } from '../../../src/events/cloud-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
-import { EventsStore } from '../../../src/events/events.store.js';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import { EventStream } from '../../../src/feed/event-stream.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { openStream } from '../../setup/receivers/event-stream.js';

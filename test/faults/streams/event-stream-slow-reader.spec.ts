@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { formatSequence } from '../../../src/events/cloud-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
-import { EventsStore } from '../../../src/events/events.store.js';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import { EventStream } from '../../../src/feed/event-stream.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';

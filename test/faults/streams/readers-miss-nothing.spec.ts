@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EventsStore, type SequencedEvent } from '../../../src/events/events.store.js';
+import type { SequencedEvent } from '../../../src/events/catalogue.rules.js';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { isEventName, type EventName } from '../../../src/events/catalogue.rules.js';
 import { schemaOfEvent } from '../../../scripts/asyncapi/schemas.js';
 import { toCloudEvent } from '../../../src/events/cloud-event.js';
-import type { SequencedEvent } from '../../../src/events/events.store.js';
+import type { SequencedEvent } from '../../../src/events/catalogue.rules.js';
 
 // Checks the events of the databases of a test run, because compiling the schemas in each test file takes a tenth of a second.
 // `POST /` with the URL of a database responds with the faults of its events.

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, prepared } from '../platform/database/database.js';
-import type { DomainEvent, EventName } from './catalogue.rules.js';
-import { newestSequence, sequenceEvents } from './sequence.sql.js';
-
-export type SequencedEvent = DomainEvent & { readonly sequence: string };
+import type { EventName, SequencedEvent } from '../events/catalogue.rules.js';
+import { newestSequence, sequenceEvents } from '../events/sequence.sql.js';
 
 export interface EventFilter {
   readonly types?: readonly EventName[];
