@@ -229,6 +229,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/onboarding/starts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List starts, the newest first
+         * @description Includes those that failed and so led to no session. A request that returns a session that is open or online makes no start.
+         */
+        get: operations["listStarts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/inverters": {
         parameters: {
             query?: never;
@@ -261,26 +281,6 @@ export interface paths {
          * @description If several sessions of any users have the inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. To read the inverter of one user, list with `userId`.
          */
         get: operations["readInverter"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/onboarding/starts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List starts, the newest first
-         * @description Includes those that failed and so led to no session. A request that returns a session that is open or online makes no start.
-         */
-        get: operations["listStarts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1697,37 +1697,6 @@ export interface components {
              */
             startUrl: string | null;
         };
-        InverterView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "inverter";
-            /**
-             * Format: uuid
-             * @description The remote id, for data and curtailment calls
-             */
-            id: string;
-            /** Format: date-time */
-            firstSeenAt: string;
-            /** Format: date-time */
-            lastSeenAt: string;
-            /**
-             * Format: date-time
-             * @description When its session stopped listing it; null while it is listed
-             */
-            missingSince: string | null;
-            /**
-             * Format: uuid
-             * @description The session that lists it, or listed it last
-             */
-            sessionId: string;
-            /** Format: uuid */
-            userId: string;
-            /** Format: uuid */
-            gridLocationId: string;
-            brand: string | null;
-        };
         StartView: {
             /**
              * @description The kind of resource
@@ -1765,6 +1734,37 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        InverterView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "inverter";
+            /**
+             * Format: uuid
+             * @description The remote id, for data and curtailment calls
+             */
+            id: string;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            lastSeenAt: string;
+            /**
+             * Format: date-time
+             * @description When its session stopped listing it; null while it is listed
+             */
+            missingSince: string | null;
+            /**
+             * Format: uuid
+             * @description The session that lists it, or listed it last
+             */
+            sessionId: string;
+            /** Format: uuid */
+            userId: string;
+            /** Format: uuid */
+            gridLocationId: string;
+            brand: string | null;
         };
         TimelineEntryView: {
             /**
@@ -7596,6 +7596,50 @@ export interface operations {
             503: components["responses"]["database_unavailable-or-remote_unavailable"];
         };
     };
+    listStarts: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                gridLocationId?: string;
+                userId?: string;
+                /** @description Only starts in this status */
+                status?: "sending" | "started" | "failed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StartView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
     listInverters: {
         parameters: {
             query?: {
@@ -7664,50 +7708,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    listStarts: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
-                gridLocationId?: string;
-                userId?: string;
-                /** @description Only starts in this status */
-                status?: "sending" | "started" | "failed";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["StartView"][];
-                        /** @description The `cursor` of the next page; null when this is the last */
-                        next: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
             408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
