@@ -19,6 +19,7 @@ const CORE = Object.keys(CORE_ROOMS);
 
 const ROOMS = {
   ...CORE_ROOMS,
+  drift: ['platform', 'events', 'remote'],
   habits: ['platform', 'onboarding'],
   inverters: ['platform', 'access', 'stalls', 'onboarding'],
   timeline: ['platform', 'access', 'onboarding'],

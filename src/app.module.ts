@@ -10,6 +10,7 @@ import { CampaignsModule } from './campaigns/campaigns.module.js';
 import { ConsoleAccessModule } from './console-access/console-access.module.js';
 import { CustomersModule } from './customers/customers.module.js';
 import { DecisionsModule } from './decisions/decisions.module.js';
+import { DriftModule } from './drift/drift.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FeedModule } from './feed/feed.module.js';
 import { HabitsModule } from './habits/habits.module.js';
@@ -42,6 +43,7 @@ const CORE = [
 
 /** Each may be left out: then its operations are absent, and everything else works. */
 export const FEATURES = [
+  DriftModule,
   HabitsModule,
   InvertersModule,
   TimelineModule,

@@ -1,6 +1,6 @@
 import { LEAST_SECRET_LENGTH } from '../platform/redaction/secrets.js';
 import type { Environment } from '../platform/env/environment.js';
-import type { Drift } from '../remote/drift/drift.js';
+import type { Drift } from '../remote/drift.js';
 import type { RemoteRequest } from '../remote/outcome.rules.js';
 import type { Fields } from '../remote/wire/read-field.js';
 import { UnreadableResponse } from '../remote/wire/read-response.js';

@@ -3,7 +3,7 @@ import { readTokenResponse, TOKEN_RESPONSE, tokenRequest } from '../../auth/toke
 import { readSessionRequest } from '../../onboarding/remote/session.client.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideToken } from '../../platform/redaction/secrets.js';
-import { findDrift } from '../../remote/drift/drift.js';
+import { findDrift } from '../../drift/find-drift.js';
 import { type Fields, readObject } from '../../remote/wire/read-field.js';
 import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import type { RawRemote } from './raw-remote.js';

@@ -1,4 +1,4 @@
-import type { Drift } from '../../remote/drift/drift.js';
+import type { Drift } from '../../remote/drift.js';
 import { findingsOf, type Finding, type SeenObject } from './seen.rules.js';
 
 /** Judges the fields of a response by its drift (drift.ts), which `GET /status` and `admin.contract_drift` show in operation, too. */

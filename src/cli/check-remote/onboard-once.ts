@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { recordDone } from '../../access/audit-log.store.js';
 import { AppModule } from '../../app.module.js';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
+import { DriftModule } from '../../drift/drift.module.js';
 import * as session from '../../onboarding/remote/session.client.js';
 import { classify } from '../../onboarding/rules/machine.rules.js';
 import { StartSessionService } from '../../onboarding/start/start-session.service.js';
@@ -10,7 +11,7 @@ import { requireHome } from '../../platform/database/deployment.store.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { createApp } from '../../platform/http/create-app.js';
 import { Problem } from '../../platform/problem/problem.js';
-import type { Drift } from '../../remote/drift/drift.js';
+import type { Drift } from '../../remote/drift.js';
 import type { OperationClass, Sent } from '../../remote/outcome.rules.js';
 import { Remote } from '../../remote/remote.service.js';
 import { RegistrationsService } from '../../users/registration/registrations.service.js';
@@ -40,7 +41,7 @@ interface Onboarded {
  * continues where this one ended: it repeats no call that was made. A service that runs watches the session from then on.
  */
 export async function onboardOnce(environment: Environment, customer: OneCustomer): Promise<Onboarded> {
-  const app = await createApp(AppModule.forRoot(environment, []), environment, false);
+  const app = await createApp(AppModule.forRoot(environment, [DriftModule]), environment, false);
   try {
     await requireHome(app.get(Database));
     await app.init();

@@ -1,5 +1,5 @@
 import { readExpiresIn } from '../../auth/expires-in.rules.js';
-import type { Drift } from '../../remote/drift/drift.js';
+import type { Drift } from '../../remote/drift.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import {
   isLost,

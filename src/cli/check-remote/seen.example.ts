@@ -1,4 +1,4 @@
-import type { Drift } from '../../remote/drift/drift.js';
+import type { Drift } from '../../remote/drift.js';
 import type { Seen, SeenCall, SeenSession, SeenUser } from './seen.rules.js';
 
 /* What check-remote sees of a service that is as the interface describes it, and of others. */

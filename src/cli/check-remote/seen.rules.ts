@@ -1,5 +1,5 @@
 import { nearestInstant } from '../../platform/time/instant.rules.js';
-import type { Drift } from '../../remote/drift/drift.js';
+import type { Drift } from '../../remote/drift.js';
 
 /** A response as it came. */
 export interface SeenResponse {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DocumentedFields, Drift } from '../../remote/drift/drift.js';
+import type { DocumentedFields, Drift } from '../../remote/drift.js';
 import type { RemoteRequest, RemoteResponse } from '../../remote/outcome.rules.js';
 import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import { asObject, readArray, readBoolean, readInstant } from '../../remote/wire/read-field.js';

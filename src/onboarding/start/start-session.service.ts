@@ -7,7 +7,7 @@ import { Metrics } from '../../platform/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { faultBy, Responses } from '../../remote/responses.service.js';
-import { foreignId } from '../../remote/drift/drift.js';
+import { foreignId } from '../../remote/drift.js';
 import { failureOf, foreignFailure, type StartFailure } from '../rules/start-failure.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import { START_RESPONSE, startSessionRequest } from '../remote/session.client.js';

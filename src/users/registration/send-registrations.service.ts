@@ -11,7 +11,7 @@ import { errorText } from '../../platform/redaction/error-text.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { faultBy, Responses } from '../../remote/responses.service.js';
-import { foreignId } from '../../remote/drift/drift.js';
+import { foreignId } from '../../remote/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import type { Fields } from '../../remote/wire/read-field.js';

@@ -1,4 +1,4 @@
-import type { DocumentedFields } from '../../remote/drift/drift.js';
+import type { DocumentedFields } from '../../remote/drift.js';
 import type { RemoteRequest } from '../../remote/outcome.rules.js';
 import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import type { Fields } from '../../remote/wire/read-field.js';

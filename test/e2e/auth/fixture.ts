@@ -97,7 +97,7 @@ export function startReplica(
   const database = new Database(environment);
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
-  const responses = new Responses(database, remote);
+  const responses = new Responses(remote);
   const tokens = new TenantTokens(store, remote, responses, environment);
   const authorised = new AuthorisedRemote(remote, tokens, tokens);
   return {

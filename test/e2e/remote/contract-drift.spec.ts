@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Responses } from '../../../src/remote/responses.service.js';
-import { foreignId } from '../../../src/remote/drift/drift.js';
+import { foreignId } from '../../../src/remote/drift.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';

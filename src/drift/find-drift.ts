@@ -1,22 +1,8 @@
-import { LosslessNumber } from '../../platform/json/lossless.js';
-import { parseInstant } from '../../platform/time/instant.rules.js';
-import { isUuid } from '../../platform/uuid.rules.js';
-import type { Fields } from '../wire/read-field.js';
-
-type FieldType = 'string' | 'UUID' | 'timestamp' | 'URL' | 'boolean' | 'number' | 'anything';
-
-type Documented = FieldType | readonly [DocumentedFields];
-export interface DocumentedFields {
-  readonly [name: string]: Documented;
-}
-
-export interface Drift {
-  readonly kind:
-    'new_field' | 'missing_field' | 'other_type' | 'undescribed_flags' | 'token_form' | 'foreign_id';
-  readonly field: string;
-  readonly expected: string | null;
-  readonly found: string | null;
-}
+import { LosslessNumber } from '../platform/json/lossless.js';
+import { parseInstant } from '../platform/time/instant.rules.js';
+import { isUuid } from '../platform/uuid.rules.js';
+import type { Documented, DocumentedFields, Drift, FieldType } from '../remote/drift.js';
+import type { Fields } from '../remote/wire/read-field.js';
 
 /** Matches field names. A key with a space, an @ or four digits in a row may be personal data. */
 const FIELD_NAME = /^(?!.*\d{4})[A-Za-z_$][A-Za-z0-9_$-]{0,39}$/;
@@ -32,14 +18,6 @@ export function findDrift(value: unknown, documented: DocumentedFields): Drift[]
   });
   return [...found.values()];
 }
-
-/** Returns the drift of a field that identifies another object than expected. `owner` describes that object without its values. */
-export const foreignId = (field: string, owner: string | null = null): Drift => ({
-  kind: 'foreign_id',
-  field,
-  expected: null,
-  found: owner,
-});
 
 type Report = (drift: Drift) => void;
 

@@ -1,7 +1,7 @@
-import { appendEvents } from '../../events/outbox.js';
-import type { Database } from '../../platform/database/database.js';
-import type { OperationClass } from '../outcome.rules.js';
-import type { Drift } from './drift.js';
+import { appendEvents } from '../events/outbox.js';
+import type { Database } from '../platform/database/database.js';
+import type { OperationClass } from '../remote/outcome.rules.js';
+import type { Drift } from '../remote/drift.js';
 
 /** Locks the operation's row, so that concurrent transactions append its events in order. */
 const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;

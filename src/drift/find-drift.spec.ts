@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type DocumentedFields, findDrift } from './drift.js';
+import { findDrift } from './find-drift.js';
+import type { DocumentedFields } from '../remote/drift.js';
 
 const DOCUMENTED: DocumentedFields = {
   id: 'UUID',
