@@ -4,6 +4,7 @@ import { AccessModule } from './access/access.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { BrandsModule } from './brands/brands.module.js';
 import { BrokerModule } from './broker/broker.module.js';
 import { BulkModule } from './bulk/bulk.module.js';
 import { CampaignsModule } from './campaigns/campaigns.module.js';
@@ -13,7 +14,6 @@ import { DecisionsModule } from './decisions/decisions.module.js';
 import { DriftModule } from './drift/drift.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FeedModule } from './feed/feed.module.js';
-import { HabitsModule } from './habits/habits.module.js';
 import { HandlersModule } from './handlers/handlers.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { InvertersModule } from './inverters/inverters.module.js';
@@ -44,7 +44,7 @@ const CORE = [
 /** Each may be left out: then its operations are absent, and everything else works. */
 export const FEATURES = [
   DriftModule,
-  HabitsModule,
+  BrandsModule,
   InvertersModule,
   TimelineModule,
   FeedModule,

@@ -6,7 +6,7 @@ import {
   secondsUntilReads,
   type HabitCount,
   type Hazards,
-} from '../../src/habits/habits.rules.js';
+} from '../../src/brands/habits.rules.js';
 import {
   longestIntervalMs,
   planNextReadMs,

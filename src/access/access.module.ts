@@ -5,6 +5,7 @@ import { Authentication } from './authentication.service.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
 import { Operations } from './operations.js';
 import { OtherCredentials } from './other-credentials.js';
+import { RepeatedRequests } from './repeated-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 
 /** What the other rooms use. */
@@ -12,7 +13,7 @@ const SHARED = [ActiveCallers, ApiKeysStore, Authentication, IdempotencyKeys, Op
 
 @Global()
 @Module({
-  providers: [...SHARED, RequestHooks],
+  providers: [...SHARED, RequestHooks, RepeatedRequests],
   exports: SHARED,
 })
 export class AccessModule {}

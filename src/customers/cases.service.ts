@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { StartView } from '../onboarding/api/sessions.view.js';
-import { ReadHabits } from '../habits/habits.service.js';
+import { ReadHabits } from '../brands/habits.service.js';
 import { toRegistrationView } from '../users/registration/registration.view.js';
 import type { Page } from '../platform/http/page.js';
 import { UserView } from '../users/user/user.view.js';

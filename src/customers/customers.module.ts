@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { HabitsModule } from '../habits/habits.module.js';
+import { BrandsModule } from '../brands/brands.module.js';
 import { InvitationsModule } from '../invitations/invitations.module.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
@@ -11,7 +11,7 @@ import { SearchController } from './search/search.controller.js';
 import { SearchStore } from './search/search.store.js';
 
 @Module({
-  imports: [HabitsModule, StallsModule, OnboardingModule, InvitationsModule],
+  imports: [BrandsModule, StallsModule, OnboardingModule, InvitationsModule],
   controllers: [CasesController, SearchController],
   providers: [CaseStore, CasesService, CustomersStore, SearchStore],
 })

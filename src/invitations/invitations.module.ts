@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { HabitsModule } from '../habits/habits.module.js';
+import { BrandsModule } from '../brands/brands.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { Environment } from '../platform/env/environment.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
@@ -23,7 +23,7 @@ import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
-  imports: [HabitsModule, OnboardingModule, StallsModule],
+  imports: [BrandsModule, OnboardingModule, StallsModule],
   controllers: [InvitationsController, FunnelController, BrandsController, OwnerPageController],
   providers: [
     InvitationsService,

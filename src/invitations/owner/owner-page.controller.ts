@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimit } from '../../access/rate-limit.js';
 import { clientNetwork } from '../../access/request-hooks.service.js';
-import { ReadHabits } from '../../habits/habits.service.js';
+import { ReadHabits } from '../../brands/habits.service.js';
 import type { Picture } from '../../platform/env/brand-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { ownOriginsOf } from '../../platform/http/origins.rules.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { secondsUntilReads } from '../../habits/habits.rules.js';
+import { secondsUntilReads } from '../../brands/habits.rules.js';
 import {
   AGES_PER_E,
   allowedPerSecond,

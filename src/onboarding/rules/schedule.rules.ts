@@ -72,7 +72,7 @@ export type SecondsUntilReads = (
  * α and p occur only as 2p / α. At stretch 1, p is the cost at which the first interval of a phase is right: 2p / α = first² / τ. A stretch
  * multiplies all intervals, since it multiplies this p by stretch².
  *
- * This hazard is assumed. If the hazard of a brand is known, that hazard is used instead, with the same cost (src/habits).
+ * This hazard is assumed. If the hazard of a brand is known, that hazard is used instead, with the same cost (src/brands).
  */
 interface PhasePlan {
   /** The first interval, in multiples of `minIntervalMs`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { OLDEST_HABIT, secondsUntilReads } from '../../habits/habits.rules.js';
+import { OLDEST_HABIT, secondsUntilReads } from '../../brands/habits.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { PHASES, phaseOf, planNextReadMs, type Phase, scheduleSettings } from './schedule.rules.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { countHabits, findKnownHabits, findUsualWaits } from '../../../src/habits/habits.store.js';
-import { habitAgeOf } from '../../../src/habits/habits.rules.js';
+import { countHabits, findKnownHabits, findUsualWaits } from '../../../src/brands/habits.store.js';
+import { habitAgeOf } from '../../../src/brands/habits.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { LearnedSchedules } from '../../../src/onboarding/poll/learned-schedules.js';
-import { ReadHabits } from '../../../src/habits/habits.service.js';
+import { ReadHabits } from '../../../src/brands/habits.service.js';
 import { ReadBudget } from '../../../src/onboarding/poll/read-budget.service.js';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import { Database } from '../../../src/platform/database/database.js';

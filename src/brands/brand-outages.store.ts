@@ -1,5 +1,5 @@
-import { prepared, type Database } from '../../platform/database/database.js';
-import { UNREACHABLE_READS } from '../stalls/session.stall.rules.js';
+import { prepared, type Database } from '../platform/database/database.js';
+import { UNREACHABLE_READS } from '../onboarding/stalls/session.stall.rules.js';
 import { CHECKED_AT } from '../store/sessions.sql.js';
 import { STRETCH } from './read-budget.store.js';
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { Environment } from '../../platform/env/environment.js';
-import { stopsWithin } from '../../platform/shutdown/limits.js';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { Database } from '../platform/database/database.js';
+import { Environment } from '../platform/env/environment.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import { updateBrandOutages } from './brand-outages.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
