@@ -956,7 +956,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key for an app
-         * @description The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.
+         * @description The key is stored only as a hash, so the response is the only one that contains it.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -6792,8 +6792,12 @@ export interface components {
                 };
             };
         };
-        /** @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again. */
-        remote_rejected: {
+        /**
+         * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
+         *
+         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
+         */
+        "remote_rejected-or-idempotency_key_reused": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -6801,7 +6805,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "remote_rejected";
+                    code?: "remote_rejected" | "idempotency_key_reused";
                 };
             };
         };
@@ -6869,6 +6873,19 @@ export interface components {
                 };
             };
         };
+        /** @description `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request. */
+        idempotency_key_reused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency_key_reused";
+                };
+            };
+        };
         /**
          * @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
          *
@@ -6917,19 +6934,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "webhook_endpoint_limit";
-                };
-            };
-        };
-        /** @description `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request. */
-        idempotency_key_reused: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "idempotency_key_reused";
                 };
             };
         };
@@ -6994,23 +6998,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "stall_over";
-                };
-            };
-        };
-        /**
-         * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
-         *
-         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
-         */
-        "remote_rejected-or-idempotency_key_reused": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "remote_rejected" | "idempotency_key_reused";
                 };
             };
         };
@@ -9360,7 +9347,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9626,7 +9613,10 @@ export interface operations {
     retryRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9669,6 +9659,7 @@ export interface operations {
             };
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9678,7 +9669,10 @@ export interface operations {
     discardRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9709,6 +9703,7 @@ export interface operations {
             409: components["responses"]["registration_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9718,7 +9713,10 @@ export interface operations {
     resolveRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9749,6 +9747,7 @@ export interface operations {
             409: components["responses"]["registration_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
@@ -9758,7 +9757,10 @@ export interface operations {
     decideRegistrations: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each request that is meant. A repetition within 24 hours with the same key and body does nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9785,6 +9787,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
