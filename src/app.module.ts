@@ -16,6 +16,7 @@ import { EventsModule } from './events/events.module.js';
 import { FeedModule } from './feed/feed.module.js';
 import { HandlersModule } from './handlers/handlers.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { InvertersModule } from './inverters/inverters.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
 import type { Environment } from './platform/env/environment.js';
@@ -43,6 +44,7 @@ const CORE = [
 
 /** Each may be left out: then its operations are absent, and everything else works. */
 export const FEATURES = [
+  IdempotencyModule,
   DriftModule,
   BrandsModule,
   InvertersModule,

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { HEADER, KEY } from '../../src/access/repeatable-request.js';
+import { HEADER, KEY } from '../../src/idempotency/repeatable-request.js';
 import { header, TEXT } from '../../src/platform/openapi/response-headers.js';
 import { operationsOf, type Operation } from './operations.js';
 

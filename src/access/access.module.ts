@@ -2,18 +2,16 @@ import { Global, Module } from '@nestjs/common';
 import { ActiveCallers } from './active-callers.service.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
-import { IdempotencyKeys } from './idempotency-keys.store.js';
 import { Operations } from './operations.js';
 import { OtherCredentials } from './other-credentials.js';
-import { RepeatedRequests } from './repeated-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 
 /** What the other rooms use. */
-const SHARED = [ActiveCallers, ApiKeysStore, Authentication, IdempotencyKeys, Operations, OtherCredentials];
+const SHARED = [ActiveCallers, ApiKeysStore, Authentication, Operations, OtherCredentials];
 
 @Global()
 @Module({
-  providers: [...SHARED, RequestHooks, RepeatedRequests],
+  providers: [...SHARED, RequestHooks],
   exports: SHARED,
 })
 export class AccessModule {}

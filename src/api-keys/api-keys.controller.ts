@@ -6,7 +6,7 @@ import { found } from '../platform/problem/problem.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
 import { Authentication } from '../access/authentication.service.js';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
-import { IdempotencyKeys } from '../access/idempotency-keys.store.js';
+import { IdempotencyKeys } from '../idempotency/idempotency-keys.store.js';
 import { ApiKeysQuery, ManagedKeysStore } from './managed-keys.store.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { Query } from '../platform/http/query.decorator.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { IdempotencyKeys } from '../access/idempotency-keys.store.js';
+import { IdempotencyKeys } from '../idempotency/idempotency-keys.store.js';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { Operations } from '../access/operations.js';
 import { requireAnyScope, requireScope, SCOPES, type Principal } from '../access/scopes.js';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { InvitationsModule } from '../invitations/invitations.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { CampaignAdoption } from './adoption/adoption.service.js';
@@ -13,7 +14,7 @@ import { IntakeStore } from './intake/intake.store.js';
 import { CampaignResults } from './result/campaign-results.service.js';
 
 @Module({
-  imports: [InvitationsModule, OnboardingModule],
+  imports: [IdempotencyModule, InvitationsModule, OnboardingModule],
   controllers: [CampaignsController],
   providers: [
     CampaignsStore,

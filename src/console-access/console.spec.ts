@@ -8,7 +8,7 @@ import { isFromOwnConsole, type ConsoleSession } from './console-session.rules.j
 import { groupsInClaim, readGroupScopes, scopesOfGroups } from './group-scopes.rules.js';
 import { IdentityProvider } from './identity-provider.client.js';
 import { identityOf, requireSoundToken } from './identity.rules.js';
-import type { IdempotencyKeys } from '../access/idempotency-keys.store.js';
+import type { IdempotencyKeys } from '../idempotency/idempotency-keys.store.js';
 import { signInFault } from './sign-in-fault.js';
 import { cookieIn, cookieNames, SealedCookie } from './sealed-cookie.js';
 import { SignInFlows } from './sign-in-flows.service.js';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { Environment } from '../platform/env/environment.js';
-import { IdempotencyKeys } from '../access/idempotency-keys.store.js';
+import { IdempotencyKeys } from '../idempotency/idempotency-keys.store.js';
 import type { SignInFlow } from './identity-provider.client.js';
 import { cookieNames, SealedCookie } from './sealed-cookie.js';
 

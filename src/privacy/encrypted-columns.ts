@@ -1,4 +1,4 @@
-import { STORED_RESPONSES } from '../access/idempotency-keys.store.js';
+import { STORED_RESPONSES } from '../idempotency/idempotency-keys.store.js';
 import { TOKENS } from '../auth/token.store.js';
 import {
   PREVIOUS_WEBHOOK_SECRETS,

@@ -1,5 +1,5 @@
 import { AUDIT_ENTRIES } from '../access/audit-log.store.js';
-import { REPEATABLE_REQUESTS } from '../access/idempotency-keys.store.js';
+import { REPEATABLE_REQUESTS } from '../idempotency/idempotency-keys.store.js';
 import { BULK_ACTIONS } from '../bulk/bulk-actions.store.js';
 import { CAMPAIGN_ROWS } from '../campaigns/erase-rows.sql.js';
 import { WEBHOOK_RESPONSES } from '../delivery/erase-responses.sql.js';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
@@ -15,7 +16,7 @@ import { WebhookSealing } from './secrets/sealing.service.js';
 import { WebhookSender } from './send/sender.service.js';
 
 @Module({
-  imports: [DeliveryModule, StallsModule],
+  imports: [DeliveryModule, IdempotencyModule, StallsModule],
   controllers: [WebhookEndpointsController, WebhookDeliveriesController],
   providers: [
     WebhookDeliveriesStore,

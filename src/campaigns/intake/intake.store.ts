@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
+import { IdempotencyKeys } from '../../idempotency/idempotency-keys.store.js';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../platform/database/database.js';

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { currentExecution } from '../../access/execution.js';
 import { CurrentKey, Operation } from '../../access/operation.decorator.js';
-import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
 import { hasScope, type Principal } from '../../access/scopes.js';
 import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
@@ -28,7 +28,6 @@ export class SessionsController {
     private readonly sessions: SessionsService,
     private readonly refreshes: SessionRefreshService,
     private readonly stalls: StallViews,
-    private readonly requests: IdempotencyKeys,
   ) {}
 
   @Post('onboarding/pv/:gridLocationId')
@@ -52,11 +51,12 @@ export class SessionsController {
   ): Promise<SessionView> {
     const wanted = { gridLocationId, brand: brand ?? null, metadata, reuse };
     // A repetition gets the session as it is now: the startUrl of the first response may have expired.
-    const repeated = this.requests.recall<{ readonly id: string; readonly reused: boolean }>();
+    const execution = currentExecution();
+    const repeated = execution?.result as { readonly id: string; readonly reused: boolean } | undefined;
     const { session, reused } = repeated
       ? { ...repeated, session: await this.refreshes.getSession(repeated.id) }
       : await this.starts.start(wanted);
-    await this.requests.remember({ id: session.id, reused });
+    await execution?.remember({ id: session.id, reused });
     void reply.status(reused ? 200 : 201).header('location', `/api/v1/onboarding/pv/${session.id}`);
     return this.view(session, key);
   }
@@ -127,9 +127,10 @@ export class SessionsController {
   @ApiProblems('session_closed', 'remote_unavailable')
   async refreshSession(@Param('sessionId', ParseUuid) sessionId: string, @CurrentKey() key: Principal) {
     // As of a start, a repetition gets the session as it is now.
-    const isRepeated = this.requests.recall() !== undefined;
+    const execution = currentExecution();
+    const isRepeated = execution?.result !== undefined;
     const session = await this.refreshes[isRepeated ? 'getSession' : 'refresh'](sessionId);
-    await this.requests.remember({ id: sessionId });
+    await execution?.remember({ id: sessionId });
     return this.view(session, key);
   }
 

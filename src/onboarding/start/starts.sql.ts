@@ -1,5 +1,5 @@
 import { mayAct } from '../../access/acting-caller.js';
-import { REPEATABLE_FOR } from '../../access/idempotency-keys.store.js';
+import { REPEATABLE_FOR } from '../../access/execution.js';
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_ABANDONED_LEASES } from '../../platform/database/abandoned-leases.js';

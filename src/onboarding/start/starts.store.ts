@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { actingKey, requireActing } from '../../access/acting-caller.js';
-import { currentExecution } from '../../access/repeatable-request.js';
+import { currentExecution } from '../../access/execution.js';
 import { appendEvents } from '../../events/outbox.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
@@ -184,7 +184,7 @@ const placeOf = ({ gridLocationId, brand, reuse }: WantedSession) => [
   gridLocationId,
   brand,
   String(reuse),
-  currentExecution()?.request.id,
+  currentExecution()?.id,
 ];
 
 function hindranceOf({ sessionId, error, ...failed }: FoundHindrance): Hindrance | null {

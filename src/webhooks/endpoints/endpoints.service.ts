@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { recordDone } from '../../access/audit-log.store.js';
-import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
+import { IdempotencyKeys } from '../../idempotency/idempotency-keys.store.js';
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';

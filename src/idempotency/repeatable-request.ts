@@ -1,9 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest, isPlainObject } from '../platform/http/validation.js';
+import { currentExecution, type Execution } from '../access/execution.js';
+import { actorOf } from '../access/scopes.js';
 import { LosslessNumber } from '../platform/json/lossless.js';
-import { actorOf } from './scopes.js';
 
 export const HEADER = 'Idempotency-Key';
 /** Visible ASCII. draft-ietf-httpapi-idempotency-key-header requires quotes; we do not. If quotes are sent, they are part of the key. */
@@ -24,26 +24,21 @@ export interface StoredResponse {
   readonly body: unknown;
 }
 
-/** The one execution of a repeatable request, or one after it. */
-export interface Execution {
+/** An execution under an `Idempotency-Key`. */
+export interface KeyedExecution extends Execution {
   readonly request: RepeatableRequest;
   /** Undefined if the request was executed before, or if nothing is claimed because the body is still to be read. */
   readonly leaseToken?: string;
-  /** What the handler has stored instead of the response: from it, each execution makes its own. */
-  result?: object;
+  result?: object | undefined;
   /** The stored response, in the place of an execution. */
   readonly response?: StoredResponse;
   /** Ends the lease. Undefined once it has ended. */
   end?: (() => void) | undefined;
 }
 
-const executing = new AsyncLocalStorage<Execution>();
-
-/** Runs `work`, and everything that it starts, as the handler of a repeatable request. */
-export const executeAs = <T>(execution: Execution, work: () => T): T => executing.run(execution, work);
-
 /** Returns the execution of which the caller is a part; undefined if the request has no `Idempotency-Key`. */
-export const currentExecution = (): Execution | undefined => executing.getStore();
+export const currentKeyed = (): KeyedExecution | undefined =>
+  currentExecution() as KeyedExecution | undefined;
 
 /** Returns undefined if the request has no `Idempotency-Key`. Throws Problem invalid_request if the key is malformed. */
 export function repeatableRequest(request: FastifyRequest): RepeatableRequest | undefined {

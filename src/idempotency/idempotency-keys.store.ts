@@ -13,21 +13,19 @@ import { Problem } from '../platform/problem/problem.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
-import { requireActing } from './acting-caller.js';
+import { requireActing } from '../access/acting-caller.js';
+import { executeAs, REPEATABLE_FOR } from '../access/execution.js';
 import {
-  currentExecution,
-  executeAs,
+  currentKeyed,
   hashOfBody,
   subjectsOf,
-  type Execution,
+  type KeyedExecution,
   type RepeatableRequest,
   type StoredResponse,
 } from './repeatable-request.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 const DELETE_EVERY_MS = 10 * 60_000;
-/** How long a repetition counts, in SQL. docs/api.md promises it. */
-export const REPEATABLE_FOR = `interval '24 hours'`;
 /** How long a repetition waits after the process of the first request has died. */
 const LEASE_MS = 10_000;
 /** How often a repetition asks whether the request of another process has ended: first soon, then seldom, since thousands may wait. */
@@ -117,7 +115,7 @@ export class IdempotencyKeys extends BackgroundTasks {
   }
 
   /** Claims the key, or finds what an earlier request has come to. Throws Problem idempotency_key_reused if that had another body. */
-  async begin(request: RepeatableRequest): Promise<Execution> {
+  async begin(request: RepeatableRequest): Promise<KeyedExecution> {
     const leave = await this.enter(request.id);
     try {
       const execution = await this.claim(request);
@@ -137,7 +135,7 @@ export class IdempotencyKeys extends BackgroundTasks {
   }
 
   /** Stores the response, unless the handler has stored its result. Logs an error: the outcome is known, so the caller gets it. */
-  async finish(execution: Execution, response: StoredResponse): Promise<void> {
+  async finish(execution: KeyedExecution, response: StoredResponse): Promise<void> {
     if (execution.result === undefined)
       await this.record(this.database, execution, { response }).catch((error: unknown) => {
         this.logger.warn(`the response for an Idempotency-Key could not be stored: ${String(error)}`);
@@ -146,7 +144,7 @@ export class IdempotencyKeys extends BackgroundTasks {
   }
 
   /** Lets the next request with the key be executed, unless this one has an outcome. */
-  async release(execution: Execution): Promise<void> {
+  async release(execution: KeyedExecution): Promise<void> {
     const { request, leaseToken } = execution;
     // Ignores an error, because the lease expires.
     if (leaseToken !== undefined)
@@ -156,9 +154,8 @@ export class IdempotencyKeys extends BackgroundTasks {
 
   /** Runs `create` in a transaction that also stores its result. Returns the result of an earlier request with the same key. */
   async once<T extends object>(create: (tx: Transaction) => Promise<T>): Promise<T> {
-    const known = this.recall<T>();
-    if (known !== undefined) return known;
-    const execution = currentExecution();
+    const execution = currentKeyed();
+    if (execution?.result !== undefined) return execution.result as T;
     const result = await this.database.transaction(async (tx) => {
       const created = await create(tx);
       if (execution === undefined || (await this.record(tx, execution, { result: created }))) return created;
@@ -170,7 +167,7 @@ export class IdempotencyKeys extends BackgroundTasks {
 
   /** Like `once`, for a request whose body was read only now. */
   async onceWith<T extends object>(body: unknown, create: (tx: Transaction) => Promise<T>): Promise<T> {
-    const repeatable = currentExecution()?.request;
+    const repeatable = currentKeyed()?.request;
     if (repeatable === undefined) return this.once(create);
     const execution = await this.begin({ ...repeatable, body });
     try {
@@ -180,26 +177,19 @@ export class IdempotencyKeys extends BackgroundTasks {
     }
   }
 
-  /** Returns the result of an earlier request with the same key, if there is one. */
-  recall<T extends object>(): T | undefined {
-    return currentExecution()?.result as T | undefined;
-  }
-
-  /** Stores the result of an effect that no transaction can hold, such as a remote call. */
-  async remember(result: object): Promise<void> {
-    const execution = currentExecution();
-    if (execution === undefined || execution.result !== undefined) return;
-    execution.result = result;
-    await this.record(this.database, execution, { result });
-  }
-
   /** Returns true the first time that it is called with an id within 24 hours. */
   async isFirst(id: string): Promise<boolean> {
     const text = `INSERT INTO idempotency_keys (id, response_ciphertext) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id`;
     return (await this.database.query(text, [id, this.seal(id, { request: '' })])).length > 0;
   }
 
-  private async claim(request: RepeatableRequest): Promise<Execution> {
+  private async remember(execution: KeyedExecution, result: object): Promise<void> {
+    if (execution.result !== undefined) return;
+    execution.result = result;
+    await this.record(this.database, execution, { result });
+  }
+
+  private async claim(request: RepeatableRequest): Promise<KeyedExecution> {
     const { id } = request;
     const leaseToken = randomUUID();
     const body = hashOfBody(request.body);
@@ -208,7 +198,13 @@ export class IdempotencyKeys extends BackgroundTasks {
       const [found] = await this.database.query<FoundKey>(CLAIM, values, OUTCOME);
       if (found !== undefined) {
         const { request: stored, ...outcome } = this.open(id, found.ciphertext);
-        const execution: Execution = { request, ...(found.is === 'claimed' && { leaseToken }), ...outcome };
+        const execution: KeyedExecution = {
+          id,
+          request,
+          ...(found.is === 'claimed' && { leaseToken }),
+          ...outcome,
+          remember: (result) => this.remember(execution, result),
+        };
         if (stored !== body) {
           await this.release(execution);
           throw new Problem(
@@ -236,7 +232,7 @@ export class IdempotencyKeys extends BackgroundTasks {
 
   private async record(
     sql: Sql,
-    { request, leaseToken }: Execution,
+    { request, leaseToken }: KeyedExecution,
     outcome: Omit<Outcome, 'request'>,
   ): Promise<boolean> {
     const sealed = this.seal(request.id, { request: hashOfBody(request.body), ...outcome });
@@ -259,7 +255,7 @@ export class IdempotencyKeys extends BackgroundTasks {
   }
 }
 
-function end(execution: Execution): void {
+function end(execution: KeyedExecution): void {
   execution.end?.();
   execution.end = undefined;
 }

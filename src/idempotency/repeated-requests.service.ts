@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
-import { executeAs, repeatableRequest, type Execution } from './repeatable-request.js';
+import { executeAs } from '../access/execution.js';
+import { repeatableRequest, type KeyedExecution } from './repeatable-request.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    execution?: Execution;
+    execution?: KeyedExecution;
   }
 }
 
@@ -34,8 +35,15 @@ export class RepeatedRequests {
       const repeatable = repeatableRequest(request);
       if (repeatable === undefined) return done();
       // The handler of a file claims the key by `onceWith`, once it has read the file.
-      if (route.config?.takesFile) return executeAs({ request: repeatable }, done);
-      const execute = (execution: Execution): void => {
+      if (route.config?.takesFile) {
+        const unclaimed: KeyedExecution = {
+          id: repeatable.id,
+          request: repeatable,
+          remember: async () => {},
+        };
+        return executeAs(unclaimed, done);
+      }
+      const execute = (execution: KeyedExecution): void => {
         const { response } = execution;
         if (response === undefined) return executeAs((request.execution = execution), done);
         if (response.location !== undefined) void reply.header('location', response.location);
