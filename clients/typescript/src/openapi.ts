@@ -1327,6 +1327,11 @@ export interface components {
             warnings: string[];
         };
         ProblemKindView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "problem_kind";
             /** @enum {string} */
             code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "remote_credentials_rejected" | "remote_response_lost" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
@@ -1768,6 +1773,11 @@ export interface components {
         };
         TimelineEntryView: {
             /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "timeline_entry";
+            /**
              * Format: date-time
              * @description When it happened in our database
              */
@@ -1937,6 +1947,11 @@ export interface components {
             overlapSeconds?: number;
         };
         RotatedSecretView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "webhook_secret";
             /** @description Signs webhooks from now on. It is shown only once */
             secret: string;
             /**
@@ -1946,6 +1961,11 @@ export interface components {
             previousSecretUntil: string | null;
         };
         WebhookTestView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "webhook_test";
             /** @description Whether the receiver responded with 2xx */
             delivered: boolean;
             /**
@@ -2019,6 +2039,11 @@ export interface components {
             onlyFailed?: boolean;
         };
         RedeliveryView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "webhook_redelivery";
             /** @description How many events are now pending */
             redelivered: number;
             /** @description null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after` */
@@ -2190,6 +2215,11 @@ export interface components {
         };
         InvitationLinkView: {
             /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "invitation_link";
+            /**
              * Format: uri
              * @description The link for the owner. Anyone who has it may act for the owner
              */
@@ -2206,6 +2236,11 @@ export interface components {
             expiresAt: string;
         };
         InvitationCodeView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "invitation_code";
             /** @description Eight letters, which lead to the link once. It is shown only once; only its hash is stored */
             code: string;
             /**
@@ -2260,6 +2295,11 @@ export interface components {
             at?: string;
         };
         FunnelView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "funnel_row";
             /** @description The day in UTC, the brand or the campaign; null for invitations without brand or campaign */
             key: string | null;
             /** @description Invitations created in the period, whatever became of them */
@@ -3020,6 +3060,11 @@ export interface components {
             snoozedUntil: string | null;
         };
         StalledGroupView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "stall_group";
             /** @enum {string} */
             kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
             /** @description Why it does not continue by itself: a code of the catalogue */
@@ -3661,6 +3706,11 @@ export interface components {
         };
         StatusView: {
             /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "status";
+            /**
              * @description `degraded` if there are `reasons`
              * @enum {string}
              */
@@ -3786,6 +3836,11 @@ export interface components {
             operations: components["schemas"]["OperationPointView"][];
         };
         StatusHistoryView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "status_history";
             /** @description The length of a step */
             stepSeconds: number;
             /** @description What the reasons of the points mean, the worst first */
@@ -3794,6 +3849,11 @@ export interface components {
             points: components["schemas"]["StatusPointView"][];
         };
         CredentialsProbeView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "credentials_probe";
             /**
              * @description `valid`: the token is in order, nothing was sent. `token_issued`: the remote service issued a token; if it had refused calls, the next call tests it, and `token.state` shows the result. `refused`: it refused the token request; it does not say whether for the API key or for the client. `no_token`: no usable response. `too_soon`: another token request runs, or the last probe was less than 5 seconds ago; nothing was sent
              * @enum {string}
@@ -3849,6 +3909,11 @@ export interface components {
             remote: components["schemas"]["RemoteErasureView"];
         };
         UserExportView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "user_export";
             /** Format: uuid */
             userId: string;
             /** Format: date-time */
