@@ -1,6 +1,7 @@
 import { expect, it, jest } from '@jest/globals';
 import type { EventSignal } from '../events/event-signal.service.js';
-import type { EventFilter, EventsStore, SequencedEvent } from '../events/events.store.js';
+import type { SequencedEvent } from '../events/catalogue.rules.js';
+import type { EventFilter, EventsStore } from './events.store.js';
 import { WakeUp } from '../platform/async/wake-up.js';
 import { Environment } from '../platform/env/environment.js';
 import { EventPages } from './event-pages.service.js';

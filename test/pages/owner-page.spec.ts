@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { BrandOutages } from '../../src/onboarding/poll/brand-outages.service.js';
+import { BrandOutages } from '../../src/brands/brand-outages.service.js';
 import { LOCALES } from '../../src/platform/env/locale.rules.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { languageOf } from '../../sandbox/pages/owner-flow.texts.js';
