@@ -1,7 +1,7 @@
 import { prepared, type Database } from '../platform/database/database.js';
 import { UNREACHABLE_READS } from '../onboarding/stalls/session.stall.rules.js';
-import { CHECKED_AT } from '../store/sessions.sql.js';
-import { STRETCH } from './read-budget.store.js';
+import { CHECKED_AT } from '../onboarding/store/sessions.sql.js';
+import { STRETCH } from '../onboarding/poll/read-budget.store.js';
 
 /** The newest sessions of each brand, which are read most often and are most like the next one. */
 const NEWEST = 100;
