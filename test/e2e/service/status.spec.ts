@@ -325,6 +325,7 @@ describe('GET /status', () => {
           text,
         )?.[1],
       );
+    expect(lagOf('handlers')).toBeGreaterThanOrEqual(90);
     expect(lagOf('handlers')).toBeGreaterThan(lagOf('broker'));
     expect(lagOf('broker')).toBeGreaterThan(lagOf('webhooks'));
     for (const sample of ['state="working"} 0', 'state="failing"} 1', 'state="disabled"} 1'])
