@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { IdempotencyKeys } from '../../../src/access/idempotency-keys.store.js';
+import { IdempotencyKeys } from '../../../src/idempotency/idempotency-keys.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { changesOf } from '../../setup/changes.js';
 import { TestClient } from '../../setup/client.js';
