@@ -154,8 +154,8 @@ describe('a handler', () => {
     const rows = await database.query<object>('SELECT * FROM admin.event_handlers ORDER BY handler');
     const aTime = expect.any(Date);
     expect(rows.map((row) => Object.values(row))).toEqual([
-      ['Fragile.store', ['session.online'], aTime, '2', '1', aTime],
-      ['Sturdy.store', ['session.online', 'session.lost'], aTime, '0', '0', null],
+      ['Fragile.store', ['session.online'], aTime, '2', 1, aTime],
+      ['Sturdy.store', ['session.online', 'session.lost'], aTime, '0', 0, null],
     ]);
 
     await skipBackoff();

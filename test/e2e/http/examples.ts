@@ -251,6 +251,11 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('createInvitation', 200, invite);
   await ask('listInvitations', 200, { parameters: { state: 'invited' } });
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
+  // A worker sends the registration of customer-1004 again, and the search finds its user or the registration.
+  await waitFor('the user of the registration that is retried', async () => {
+    const retried = 'SELECT FROM users WHERE tenant_reference = $1';
+    return (await service.database.query(retried, ['customer-1004'])).length === 1;
+  });
   await ask('search', 200, { request: { q: 'customer-1' } });
   await ask('readInvitationLink', 200, { parameters: { id: invitation.id } });
   await ask('readInvitationQrCode', 200, { parameters: { id: invitation.id } });
