@@ -7,8 +7,9 @@ import { appendEvents } from '../../events/outbox.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { ERASED_REFERENCE, lockPerson } from '../../users/user/erase-user.sql.js';
+import { ERASED_REFERENCE } from '../../users/user/erase-user.sql.js';
 import { findPerson, PERSONAL_DATA } from '../personal-data.js';
+import { lockPerson } from './lock-person.sql.js';
 
 /** A completed erasure, with the number of rows erased per kind. */
 export interface Erasure {
