@@ -39,23 +39,6 @@ export class ActiveCallers extends BackgroundTasks {
     return () => void this.watches.delete(watch);
   }
 
-  /** Runs `work`. Rejects with Problem unauthenticated, and aborts the signal of `work`, once the caller may no longer act. */
-  async during<T>(caller: Caller, work: (over: AbortSignal) => Promise<T>): Promise<T> {
-    const over = new AbortController();
-    let unwatch = (): void => {};
-    const refused = new Promise<never>((_, reject) => {
-      unwatch = this.watch(caller, (why) => {
-        over.abort();
-        reject(why);
-      });
-    });
-    try {
-      return await Promise.race([work(over.signal), refused]);
-    } finally {
-      unwatch();
-    }
-  }
-
   private async endRefused(): Promise<void> {
     const now = Date.now();
     this.endWhere(({ consoleUntil = Infinity }) => consoleUntil <= now, sessionOver());

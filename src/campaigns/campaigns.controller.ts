@@ -29,6 +29,7 @@ import { CampaignsStore } from './campaigns.store.js';
 import { DrainStore } from './drain/drain.store.js';
 import { Intake } from './intake/intake.service.js';
 import { bytesOf, refuseUpload, statedEncoding } from './intake/upload.js';
+import { whileActing } from './intake/while-acting.js';
 import { CampaignResults } from './result/campaign-results.service.js';
 import { resultCsv } from './result/result-csv.js';
 import { Query } from '../platform/http/query.decorator.js';
@@ -93,7 +94,7 @@ export class CampaignsController {
       encoding: encoding ?? statedEncoding(headers),
       mapping: mappingOf(columns),
     };
-    const id = await this.callers.during(key, (over) => {
+    const id = await whileActing(this.callers, key, (over) => {
       // The caller first reads why the upload has ended.
       over.addEventListener('abort', () => reply.raw.once('finish', () => body.destroy()));
       return this.intake.receive(bytes, options, actorOf(key));
