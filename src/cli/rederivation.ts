@@ -1,9 +1,9 @@
 import type { Database } from '../platform/database/database.js';
-import type { RederivedChange } from '../onboarding/store/sessions.store.js';
 import { UnreadableResponse } from '../remote/wire/read-response.js';
 import { readObservation } from '../onboarding/remote/session.client.js';
 import { classify, classifyGone, next, withKnown } from '../onboarding/rules/machine.rules.js';
 import type { Observation, SessionState, Classification } from '../onboarding/rules/machine.rules.js';
+import type { RederivedChange } from './rederived.store.js';
 
 /** A recorded session with its responses, the oldest first. A response that made the session lost is given as its HTTP status. */
 export interface SessionHistory {

@@ -2,6 +2,7 @@ import { counted } from '../platform/counted.rules.js';
 import { Command } from 'commander';
 import { Metrics } from '../platform/metrics/metrics.js';
 import { planRederivations } from './rederivation.js';
+import { applyRederived } from './rederived.store.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
@@ -31,7 +32,8 @@ export function rederiveCommand(readEnvironment: ReadEnvironment): Command {
         let written = 0;
         for await (const changes of planRederivations(database, session ?? null)) {
           // Writes before it prints, because printing may end the process.
-          if (write && changes.length > 0) written += await sessions.applyRederived(changes, ACTOR);
+          if (write && changes.length > 0)
+            written += await applyRederived(database, sessions, changes, ACTOR);
           for (const { id, from, classification } of changes)
             print(
               json

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { SELECT_SESSION } from '../onboarding/store/sessions.sql.js';
 import {
-  SessionViewsStore,
+  toSession,
+  type RawSession,
   type SessionRow,
   type StartRow,
 } from '../onboarding/store/session-views.store.js';
@@ -37,6 +39,15 @@ const newestOf = (table: 'session_starts' | 'invitations') => `
     unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
       SELECT * FROM ${table} WHERE grid_location_id = place.id ORDER BY created_at DESC, id DESC LIMIT ${MOST_OF_EACH})`;
 
+/** Lists the newest sessions of each location. If there are more, prefers the current and the online sessions. */
+// Selects by an array of ids instead of a join, so that the planner expects few sessions.
+const LIST_SESSIONS = `${SELECT_SESSION}
+     WHERE s.id = ANY (ARRAY(
+       SELECT recent.id FROM unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
+         SELECT id FROM onboarding_sessions WHERE grid_location_id = place.id
+          ORDER BY superseded_at IS NULL OR state = 'online' DESC, recorded_at DESC LIMIT ${MOST_OF_EACH}) AS recent))
+     ORDER BY s.recorded_at DESC, s.id`;
+
 const LIST_STARTS = `
     SELECT st.id, g.id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference", st.brand, st.status,
            st.last_error AS error, st.attempts, st.orphans, st.session_id AS "sessionId", st.created_at AS "createdAt",
@@ -54,10 +65,7 @@ const LIST_INVITATIONS = `${SELECT_INVITATION}
 /** Reads the cases of locations with four statements, however many locations there are. */
 @Injectable()
 export class CaseStore {
-  constructor(
-    private readonly database: Database,
-    private readonly sessions: SessionViewsStore,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Returns the case of the location, unless its user is erased. */
   async find(gridLocationId: string): Promise<RecordedCase | null> {
@@ -72,7 +80,7 @@ export class CaseStore {
     const ids = places.map((place) => place.gridLocationId);
     if (ids.length === 0) return [];
     const [sessions, starts, invitations] = await Promise.all([
-      this.sessions.listRecent(ids, MOST_OF_EACH),
+      this.database.query<RawSession>(LIST_SESSIONS, [ids]),
       this.database.query<StartRow>(LIST_STARTS, [ids]),
       this.database.query<InvitationRow>(LIST_INVITATIONS, [ids]),
     ]);
@@ -83,7 +91,7 @@ export class CaseStore {
       invitations: [],
     }));
     const caseOf = new Map(cases.map((each) => [each.gridLocationId, each]));
-    for (const each of sessions) caseOf.get(each.gridLocationId)?.sessions.push(each);
+    for (const each of sessions.map(toSession)) caseOf.get(each.gridLocationId)?.sessions.push(each);
     for (const each of starts) caseOf.get(each.gridLocationId)?.starts.push(each);
     for (const each of invitations) caseOf.get(each.gridLocationId)?.invitations.push(each);
     return cases;

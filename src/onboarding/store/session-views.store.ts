@@ -24,7 +24,7 @@ export interface StartRow extends Omit<StartView, 'object' | 'stalled'> {
 }
 
 /** json_agg writes timestamps as text. */
-interface RawSession extends Omit<SessionRow, 'inverters'> {
+export interface RawSession extends Omit<SessionRow, 'inverters'> {
   readonly inverters: readonly (Record<'id' | 'firstSeenAt' | 'lastSeenAt', string> & {
     readonly missingSince: string | null;
   })[];
@@ -55,12 +55,6 @@ export class SessionViewsStore {
     return mapPage(await SESSIONS.page<RawSession>(this.database, query), toSession);
   }
 
-  /** Returns at most `limit` sessions of each location, newest first. If there are more, prefers the current and the online sessions. */
-  async listRecent(gridLocationIds: readonly string[], limit: number): Promise<SessionRow[]> {
-    const rows = await this.database.query<RawSession>(sql.LIST_RECENT_SESSIONS, [gridLocationIds, limit]);
-    return rows.map(toSession);
-  }
-
   async findWatchedStates(ids: readonly string[]): Promise<Map<string, string>> {
     const watched = await this.database.prisma.onboardingSession.findMany({
       where: { id: { in: [...ids] }, closedAt: null },
@@ -83,7 +77,7 @@ export class SessionViewsStore {
   }
 }
 
-const toSession = (row: RawSession): SessionRow => ({
+export const toSession = (row: RawSession): SessionRow => ({
   ...row,
   sequence: row.sequence && formatSequence(row.sequence),
   inverters: row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => ({

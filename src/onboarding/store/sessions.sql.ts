@@ -15,7 +15,7 @@ export const START_URLS = {
     WHERE start_url_ciphertext IS NOT NULL`,
 };
 
-const SELECT_RECORD = `
+export const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
            s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.expired, s.started_updated_at AS "startedUpdatedAt", s.updated_at AS "updatedAt",
            s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.changed_at AS "changedAt", s.closed_at AS "closedAt", s.close_reason AS "closeReason",
@@ -34,11 +34,6 @@ export const LOCK_SESSIONS_OF_USER = `${SELECT_RECORD} LEFT JOIN session_polls p
 /** Locks sessions and their polls in the order of their ids, to avoid deadlocks. Phases, transitions and events use the returned `now`. */
 export const LOCK_SESSIONS = prepared('onboarding.lock_sessions')`
     ${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`;
-
-/** Locks sessions, watched or not, for a change that has no read and no batch. Excludes sessions of erased users. */
-// Excludes erased users by close_reason, not by a column of the user: after a wait for the lock, PostgreSQL rereads only the locked row.
-export const LOCK_ANY_SESSIONS = `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id
-     WHERE s.id = ANY($1::uuid[]) AND s.close_reason IS DISTINCT FROM 'erased' ORDER BY s.id FOR UPDATE OF s`;
 
 /** The only statement that changes the state of recorded sessions. The caller has locked the sessions and checked their batch, if any. */
 // Deletes the startUrl of an online, expired or closed session. Keeps the startUrl of a lost or unrecognised session, which may open again.
@@ -158,14 +153,6 @@ export const SELECT_SESSION = `
 
 /** A prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION = prepared('onboarding.find_session')`${SELECT_SESSION} WHERE s.id = $1`;
-
-// Selects by an array of ids instead of a join, so that the planner expects few sessions.
-export const LIST_RECENT_SESSIONS = `${SELECT_SESSION}
-     WHERE s.id = ANY (ARRAY(
-       SELECT recent.id FROM unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
-         SELECT id FROM onboarding_sessions WHERE grid_location_id = place.id
-          ORDER BY superseded_at IS NULL OR state = 'online' DESC, recorded_at DESC LIMIT $2) AS recent))
-     ORDER BY s.recorded_at DESC, s.id`;
 
 export async function insertObservations(
   tx: Transaction,

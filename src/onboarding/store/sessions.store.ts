@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { recordAudit } from '../../access/audit-log.store.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { appendEvents } from '../../events/outbox.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
@@ -8,7 +7,6 @@ import { Database, type Statement, type Transaction } from '../../platform/datab
 import { Environment } from '../../platform/env/environment.js';
 import * as polls from '../poll/polls.sql.js';
 import type { ClaimedPoll } from '../poll/polls.store.js';
-import type { Classification, SessionState } from '../rules/machine.rules.js';
 import { reconcile } from '../rules/reconcile.rules.js';
 import type { Decision, Reading, RecordedResponse, SessionRecord } from '../rules/reconcile.rules.js';
 import { planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
@@ -22,7 +20,7 @@ export interface BatchReading extends Pick<ClaimedPoll, 'sessionId' | 'batchId' 
   readonly reading: Reading;
 }
 
-interface LockedSession extends SessionRecord {
+export interface LockedSession extends SessionRecord {
   readonly batchId: string | null;
   readonly responseHash: string | null;
   readonly now: Date;
@@ -31,13 +29,6 @@ interface LockedSession extends SessionRecord {
 
 interface LockedRead extends Pick<BatchReading, 'reading' | 'traceparent'> {
   readonly session: LockedSession;
-}
-
-/** A session whose stored responses give another state by the current rules. */
-export interface RederivedChange {
-  readonly id: string;
-  readonly from: SessionState;
-  readonly classification: Classification;
 }
 
 interface Move extends LockedRead {
@@ -84,31 +75,8 @@ export class SessionsStore {
     });
   }
 
-  /** Applies re-derived states, unless the state has changed since the replay. Returns their number. `actor` goes to the audit log. */
-  async applyRederived(changes: readonly RederivedChange[], actor: string): Promise<number> {
-    const byId = new Map(changes.map((change) => [change.id, change]));
-    return this.database.transaction(async (tx) => {
-      const locked = await tx.query<LockedSession>(sql.LOCK_ANY_SESSIONS, [[...byId.keys()]]);
-      const unchanged = locked
-        .map((session) => ({ ...byId.get(session.id)!, session }))
-        .filter(({ session, from }) => session.state === from);
-      const rederived = unchanged.map(({ session, classification }) => ({
-        session,
-        reading: { kind: 'rederived' as const, classification },
-      }));
-      await this.write(tx, rederived);
-      const entries = unchanged.map(({ id, from, classification: { state: to, rule } }) => ({
-        actor,
-        action: 'session.rederived',
-        target: id,
-        details: { from, to, rule },
-      }));
-      await recordAudit(tx, ...entries);
-      return unchanged.length;
-    });
-  }
-
-  private async write(tx: Transaction, reads: readonly LockedRead[]): Promise<void> {
+  /** Writes what the readings of locked sessions change. */
+  async write(tx: Transaction, reads: readonly LockedRead[]): Promise<void> {
     const moves = reads.map((read) => {
       const { session, reading } = read;
       return { ...read, decision: reconcile(session, reading, session.now, this.settings) };

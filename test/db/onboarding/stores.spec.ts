@@ -4,6 +4,7 @@ import pg from 'pg';
 import { SessionAdoption } from '../../../src/campaigns/adoption/session-adoption.service.js';
 import type { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
 import { planRederivations } from '../../../src/cli/rederivation.js';
+import { applyRederived, LOCK_ANY_SESSIONS } from '../../../src/cli/rederived.store.js';
 import { NEVER } from '../../../src/platform/database/lease.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { LearnedSchedules } from '../../../src/onboarding/poll/learned-schedules.js';
@@ -18,11 +19,7 @@ import * as starts from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { ERASE_SESSIONS } from '../../../src/onboarding/store/erase-sessions.sql.js';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
-import {
-  LOCK_ANY_SESSIONS,
-  LOCK_SESSIONS,
-  LOCK_SESSIONS_OF_USER,
-} from '../../../src/onboarding/store/sessions.sql.js';
+import { LOCK_SESSIONS, LOCK_SESSIONS_OF_USER } from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../../src/platform/database/database.js';
@@ -763,7 +760,8 @@ describe('sessions', () => {
         }),
       );
       const classification = { state: 'online', basis: 'observed', rule: 'finished_with_inverters' } as const;
-      const apply = () => sessions.applyRederived([{ id, from: 'unrecognised', classification }], 'cli');
+      const change = { id, from: 'unrecognised', classification } as const;
+      const apply = () => applyRederived(database, sessions, [change], 'cli');
       expect([await apply(), await apply()]).toEqual([1, 0]);
       expect(claims).toBe(1);
       expect(
