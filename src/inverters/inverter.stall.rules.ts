@@ -22,5 +22,5 @@ export interface InverterFacts {
 }
 
 export function stallOfInverter({ customers, sharedSince: since }: InverterFacts, now: Date): Look {
-  return look([since !== null && { cause: 'shared', since, from: since, evidence: { customers } }], now);
+  return look([since !== null && { cause: 'shared', since, evidence: { customers } }], now);
 }

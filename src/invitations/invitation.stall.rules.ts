@@ -187,7 +187,7 @@ function stallOfRenewal(
   const lookAgainAt = mayBeAccessed ? later(now, HOUR_MS) : null;
   if (!isOver || renewalRequestedAt === null || isRenewed) return look([], now, lookAgainAt);
   const [since, until] = [renewalRequestedAt, later(renewalRequestedAt, RENEWAL_MS)];
-  return look([{ cause: 'renewal_requested', since, from: since, until, evidence: {} }], now, lookAgainAt);
+  return look([{ cause: 'renewal_requested', since, until, evidence: {} }], now, lookAgainAt);
 }
 
 /** Decides why an invitation is stalled, the most important cause first. */
@@ -196,9 +196,9 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
     invitation;
   const { createdAt, openedAt, startedAt, expiresAt, bouncedAt, bouncedChannel } = invitation;
   if (accessWithdrawnAt !== null) {
-    const [since, from] = [accessWithdrawnAt, accessWithdrawnAt];
+    const withdrawn = { cause: 'consent_withdrawn', since: accessWithdrawnAt, evidence: {} } as const;
     // The remote service may end the access without a change of the invitation.
-    return look([{ cause: 'consent_withdrawn', since, from, evidence: {} }], now, later(now, HOUR_MS));
+    return look([withdrawn], now, later(now, HOUR_MS));
   }
   if (!LIVE.includes(state)) return stallOfRenewal(invitation, now);
   // Past its date, such an invitation is expired, even before the expiry is recorded.
@@ -210,8 +210,7 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   });
   if (wishFailedAt !== null) {
     const evidence = { isGivenUp: true };
-    const from = wishFailedAt;
-    return look([{ cause: 'remote_unreachable', since: from, from, ...until, evidence }], now);
+    return look([{ cause: 'remote_unreachable', since: wishFailedAt, ...until, evidence }], now);
   }
   if (wishDueAt !== null) {
     const wish = after('remote_unreachable', wishedAt ?? wishDueAt, ages.wishMs);
@@ -221,7 +220,7 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
     return look([after('completed_not_online', awaitsSince, ages.installationMs)], now);
   if (bouncedAt !== null && isUnreachable(invitation)) {
     const evidence = { channel: bouncedChannel };
-    return look([{ cause: 'unreachable', since: bouncedAt, from: bouncedAt, ...until, evidence }], now);
+    return look([{ cause: 'unreachable', since: bouncedAt, ...until, evidence }], now);
   }
   const soonFrom = expiresSoonFrom(createdAt, expiresAt);
   const [from, ms] =
@@ -231,7 +230,7 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   return look<InvitationCause>(
     [
       {
-        ...{ cause: 'expiring_soon', since: soonFrom, from: soonFrom, ...until },
+        ...{ cause: 'expiring_soon', since: soonFrom, ...until },
         evidence: { expiresAt: expiresAt.toISOString() },
       },
       after(causeOfStep(invitation), from, ms),

@@ -14,9 +14,9 @@ export interface Look<Code extends string = string> {
   readonly lookAgainAt: Date | null;
 }
 
-/** A stall that counts from an instant on, and may end at another. */
+/** A stall that counts from an instant on (default: `since`), and may end at another. */
 export interface Candidate<Code extends string = string> extends Stall<Code> {
-  readonly from: Date;
+  readonly from?: Date;
   readonly until?: Date;
 }
 
@@ -32,9 +32,9 @@ export function look<Code extends string>(
   const possible = candidates
     .filter((each) => !!each)
     .filter(({ until }) => until === undefined || until > now);
-  const index = possible.findIndex(({ from }) => from <= now);
+  const index = possible.findIndex(({ since, from = since }) => from <= now);
   const decisive = possible.slice(0, index === -1 ? undefined : index + 1);
-  const changes = decisive.flatMap(({ from, until }) => (from > now ? from : (until ?? [])));
+  const changes = decisive.flatMap(({ since, from = since, until }) => (from > now ? from : (until ?? [])));
   const times = [...changes, lookAgainAt ?? []].flat().map((at) => at.getTime());
   const found = possible[index];
   return {

@@ -117,16 +117,16 @@ function afterwards(facts: SessionFacts, closedAt: Date): Maybe[] {
 function lost({ rule, stateChangedAt }: SessionFacts, closedAt?: Date): Candidate<SessionCause> {
   const evidence = { isRefused: rule === 'refused_on_every_path', isClosed: closedAt !== undefined };
   const until = closedAt && later(closedAt, LOST_MS);
-  return { cause: 'lost', since: stateChangedAt, from: stateChangedAt, ...(until && { until }), evidence };
+  return { cause: 'lost', since: stateChangedAt, ...(until && { until }), evidence };
 }
 
 function unwatched({ isWatched, stateChangedAt }: SessionFacts): Maybe {
-  return !isWatched && { cause: 'unwatched', since: stateChangedAt, from: stateChangedAt, evidence: {} };
+  return !isWatched && { cause: 'unwatched', since: stateChangedAt, evidence: {} };
 }
 
 function refused({ notFound, notFoundSince }: SessionFacts): Maybe {
   if (notFound < REFUSED_READS || notFoundSince === null) return false;
-  return { cause: 'refused', since: notFoundSince, from: notFoundSince, evidence: { reads: notFound } };
+  return { cause: 'refused', since: notFoundSince, evidence: { reads: notFound } };
 }
 
 function unrecognised(facts: SessionFacts): Maybe[] {
@@ -141,24 +141,14 @@ function unrecognised(facts: SessionFacts): Maybe[] {
 
 function unreachable({ failures, failingSince, areOthersServed }: SessionFacts): Maybe {
   if (failures < UNREACHABLE_READS || failingSince === null || !areOthersServed) return false;
+  const from = later(failingSince, UNREACHABLE_MS);
   const evidence = { failures, thresholdSeconds: inSeconds(UNREACHABLE_MS) };
-  return {
-    cause: 'remote_unreachable',
-    since: failingSince,
-    from: later(failingSince, UNREACHABLE_MS),
-    evidence,
-  };
+  return { cause: 'remote_unreachable', since: failingSince, from, evidence };
 }
 
 function flapping({ flappingSince, changesClearAt }: SessionFacts): Maybe {
   if (flappingSince === null || changesClearAt === null) return false;
-  return {
-    cause: 'flapping',
-    since: flappingSince,
-    from: flappingSince,
-    until: changesClearAt,
-    evidence: {},
-  };
+  return { cause: 'flapping', since: flappingSince, until: changesClearAt, evidence: {} };
 }
 
 const isAwaiting = ({ state }: SessionFacts) =>
@@ -168,27 +158,15 @@ const isAwaiting = ({ state }: SessionFacts) =>
 function expiryIgnored(facts: SessionFacts): Maybe {
   const { expiresAt, checkedAt } = facts;
   if (!isAwaiting(facts) || expiresAt >= checkedAt || isDated(facts)) return false;
-  return {
-    cause: 'expiry_ignored',
-    since: expiresAt,
-    from: expiresAt,
-    evidence: { expiresAt: expiresAt.toISOString() },
-  };
+  return { cause: 'expiry_ignored', since: expiresAt, evidence: { expiresAt: expiresAt.toISOString() } };
 }
 
 const isDated = ({ expiresAt, recordedAt }: SessionFacts): boolean => expiresAt <= recordedAt;
 
 function missing({ state, missing: count, listed, missingSince: since }: SessionFacts): Maybe[] {
   if (state !== 'online' || since === null) return [];
-  const evidence = { missing: count, listed };
-  return [
-    {
-      cause: listed === 0 ? 'all_inverters_missing' : 'some_inverters_missing',
-      since,
-      from: since,
-      evidence,
-    },
-  ];
+  const cause = listed === 0 ? 'all_inverters_missing' : 'some_inverters_missing';
+  return [{ cause, since, evidence: { missing: count, listed } }];
 }
 
 function completedNotOnline(facts: SessionFacts, { installationMs }: SessionThresholds): Maybe {
@@ -205,7 +183,7 @@ function expiringSoon(facts: SessionFacts): Maybe {
   const { state, recordedAt, expiresAt } = facts;
   if (state !== 'awaiting_owner' || isDated(facts)) return false;
   const since = expiresSoonFrom(recordedAt, expiresAt);
-  return { cause: 'expiring_soon', since, from: since, evidence: { expiresAt: expiresAt.toISOString() } };
+  return { cause: 'expiring_soon', since, evidence: { expiresAt: expiresAt.toISOString() } };
 }
 
 function startedNotCompleted(

@@ -39,9 +39,5 @@ export function stallOfStart(facts: StartFacts, now: Date): Look {
   const evidence = { attempts, orphans, lastError };
   const until = later(updatedAt, COUNTS_MS);
   const lookAgainAt = until > now ? later(now, LOOK_AGAIN_MS) : null;
-  return look(
-    [{ cause: 'start_failed', since: updatedAt, from: updatedAt, until, evidence }],
-    now,
-    lookAgainAt,
-  );
+  return look([{ cause: 'start_failed', since: updatedAt, until, evidence }], now, lookAgainAt);
 }

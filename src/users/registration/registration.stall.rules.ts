@@ -66,20 +66,14 @@ const LOOK_AGAIN_MS = 60_000;
 export function stallOfRegistration(facts: RegistrationFacts, now: Date): Look {
   const { status, createdAt, updatedAt, sentAt, attempts, lastError, isReplaced, isServed } = facts;
   switch (status) {
-    case 'uncertain': {
-      const since = sentAt ?? createdAt;
-      return look([{ cause: 'uncertain', since, from: since, evidence: { attempts, lastError } }], now);
-    }
+    case 'uncertain':
+      return look(
+        [{ cause: 'uncertain', since: sentAt ?? createdAt, evidence: { attempts, lastError } }],
+        now,
+      );
     case 'rejected':
       return look(
-        [
-          !isReplaced && {
-            cause: 'rejected',
-            since: updatedAt,
-            from: updatedAt,
-            evidence: { attempts, lastError },
-          },
-        ],
+        [!isReplaced && { cause: 'rejected', since: updatedAt, evidence: { attempts, lastError } }],
         now,
       );
     case 'pending': {

@@ -49,10 +49,7 @@ export function stallOfEndpoint(facts: EndpointFacts, now: Date): Look {
   if (disabledAt !== null) {
     const cause = disabledReason === 'gone' ? 'gone' : 'disabled_after_failures';
     const isRequested = disabledReason === 'requested';
-    return look(
-      [!isRequested && { cause, since: disabledAt, from: disabledAt, evidence: { failures } }],
-      now,
-    );
+    return look([!isRequested && { cause, since: disabledAt, evidence: { failures } }], now);
   }
   if (failures < FAILURES || failingSince === null) return { stall: null, lookAgainAt: null };
   const evidence = { failures, thresholdSeconds: inSeconds(FAILING_MS) };
