@@ -8,18 +8,11 @@ export type SessionRead =
   | { readonly kind: 'unchanged' }
   | Observed
   /**
-   * A 404 or 410 on every path. `isOwn` as for `refused`; also true if the base probe has shown that the service is up while few sessions
-   * are missing.
+   * A 404 or 410 (`not_found`), or a 401 or 403 (`refused`), on every path. `isOwn`: the service has served other sessions since it last
+   * refused this one, or the base probe has shown that it is up while few sessions are missing.
    */
   | {
-      readonly kind: 'not_found';
-      readonly status: number;
-      readonly isOwn: boolean;
-      readonly retryAfterMs?: number | undefined;
-    }
-  /** A 401 or 403 on every path. `isOwn`: the service has served other sessions since it last refused this one. */
-  | {
-      readonly kind: 'refused';
+      readonly kind: 'not_found' | 'refused';
       readonly status: number;
       readonly isOwn: boolean;
       readonly retryAfterMs?: number | undefined;
