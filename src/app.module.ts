@@ -26,6 +26,7 @@ import { PrivacyModule } from './privacy/privacy.module.js';
 import { RemoteModule } from './remote/remote.module.js';
 import { StalledModule } from './stalled/stalled.module.js';
 import { StallsModule } from './stalls/stalls.module.js';
+import { StartsModule } from './starts/starts.module.js';
 import { StatusModule } from './status/status.module.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 import { UsersModule } from './users/users.module.js';
@@ -46,6 +47,7 @@ const CORE = [
 export const FEATURES = [
   IdempotencyModule,
   DriftModule,
+  StartsModule,
   BrandsModule,
   InvertersModule,
   TimelineModule,

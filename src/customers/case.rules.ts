@@ -1,6 +1,7 @@
 import { LIVE, type InvitationFacts } from '../invitations/invitation.rules.js';
 import { isLeftToOwner } from '../invitations/invitation.stall.rules.js';
-import type { SessionView, StartView } from '../onboarding/api/sessions.view.js';
+import type { SessionView } from '../onboarding/api/sessions.view.js';
+import type { StartView } from '../starts/start.view.js';
 import { later } from '../stalls/look.rules.js';
 import type { StalledView } from '../stalls/stalled.view.js';
 import { firstOf, mostUrgentStall, type Waiting } from './waits.rules.js';

@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SELECT_SESSION } from '../onboarding/store/sessions.sql.js';
-import {
-  toSession,
-  type RawSession,
-  type SessionRow,
-  type StartRow,
-} from '../onboarding/store/session-views.store.js';
+import { toSession, type RawSession, type SessionRow } from '../onboarding/store/session-views.store.js';
+import type { StartRow } from '../starts/starts.list.js';
 import { Database } from '../platform/database/database.js';
 import { stallOf } from '../stalls/stalls.sql.js';
 import { SELECT_INVITATION } from '../invitations/invitations.sql.js';

@@ -1,4 +1,5 @@
-import { SESSION, StartView } from '../onboarding/api/sessions.view.js';
+import { SESSION } from '../onboarding/api/sessions.view.js';
+import { StartView } from '../starts/start.view.js';
 import { WAITS_FOR } from '../stalls/cause.rules.js';
 import { RemedyView, StalledView } from '../stalls/stalled.view.js';
 import * as schema from '../platform/openapi/schema-of.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { StartView } from '../onboarding/api/sessions.view.js';
+import { StartView } from '../starts/start.view.js';
 import { ReadHabits } from '../brands/habits.service.js';
 import { toRegistrationView } from '../users/registration/registration.view.js';
 import type { Page } from '../platform/http/page.js';

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { currentExecution } from '../../access/execution.js';
 import { CurrentKey, Operation } from '../../access/operation.decorator.js';
 import { hasScope, type Principal } from '../../access/scopes.js';
-import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
+import { ApiPage, mapPage } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { ParseUuid } from '../../platform/http/parameters.js';
@@ -14,9 +14,9 @@ import { SessionRefreshService } from '../poll/refresh.service.js';
 import { StartSessionService } from '../start/start-session.service.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import { NewSession, SessionQuery } from './sessions.dto.js';
-import { SessionsQuery, StartsQuery } from './sessions.list.js';
+import { SessionsQuery } from './sessions.list.js';
 import { SessionsService } from './sessions.service.js';
-import { SessionView, StartView } from './sessions.view.js';
+import { SessionView } from './sessions.view.js';
 import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Onboarding')
@@ -132,21 +132,6 @@ export class SessionsController {
     const session = await this.refreshes[isRepeated ? 'getSession' : 'refresh'](sessionId);
     await execution?.remember({ id: sessionId });
     return this.view(session, key);
-  }
-
-  @Get('onboarding/starts')
-  @Operation('onboarding:read', {
-    command: 'sessions starts',
-    columns: { 'GRID LOCATION': 'gridLocationId', AGE: 'createdAt', STATUS: 'status', ERROR: 'error:40' },
-    summary: 'List starts, the newest first',
-    description:
-      'Includes those that failed and so led to no session. A request that returns a session that is open or online makes no start.',
-  })
-  @ApiPage(StartView)
-  async listStarts(@Query() query: StartsQuery): Promise<Page<StartView>> {
-    return mapPage(await this.views.listStarts(query), (start) =>
-      StartView.of({ ...start, stalled: this.stalls.view('start', start, start.stalled) }),
-    );
   }
 
   private view(row: SessionRow, key: Principal): SessionView {

@@ -6,10 +6,8 @@ import { ReadText } from '../../platform/http/validation.js';
 import * as by from '../../platform/list/filters.js';
 import { List } from '../../platform/list/list.js';
 import { stalledFilter } from '../../stalls/stalled.filter.js';
-import { stallOf } from '../../stalls/stalls.sql.js';
 import { metadataFilter } from '../../users/metadata.dto.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
-import { START_STATUSES } from '../rules/start-failure.rules.js';
 import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
 import { SELECT_SESSION } from '../store/sessions.sql.js';
 
@@ -49,23 +47,3 @@ export const SESSIONS = new List({
 });
 
 export class SessionsQuery extends SESSIONS.Query {}
-
-export const STARTS = new List({
-  name: 'starts',
-  select: `
-    SELECT t.id, t.grid_location_id AS "gridLocationId", g.user_id AS "userId", u.tenant_reference AS "tenantReference", t.brand, t.status,
-           t.last_error AS error, t.attempts, t.orphans, t.session_id AS "sessionId", t.created_at AS "createdAt",
-           t.updated_at AS "updatedAt", ${stallOf('start', 't.id')} AS stalled
-      FROM session_starts t
-      JOIN grid_locations g ON g.id = t.grid_location_id
-      JOIN users u ON u.id = g.user_id`,
-  order: { createdAt: ['t.created_at', 'instant'], id: ['t.id', 'uuid'] },
-  descending: true,
-  filters: {
-    gridLocationId: by.uuid('t.grid_location_id'),
-    userId: by.uuid('g.user_id'),
-    status: by.choice('t.status', START_STATUSES, 'Only starts in this status'),
-  },
-});
-
-export class StartsQuery extends STARTS.Query {}

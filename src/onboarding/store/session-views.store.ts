@@ -6,8 +6,8 @@ import { Database } from '../../platform/database/database.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 import { mapPage, type Page } from '../../platform/http/page.js';
 import type { StoredStall } from '../../stalls/stall-views.service.js';
-import { SESSIONS, STARTS, type SessionsQuery, type StartsQuery } from '../api/sessions.list.js';
-import type { SessionView, StartView } from '../api/sessions.view.js';
+import { SESSIONS, type SessionsQuery } from '../api/sessions.list.js';
+import type { SessionView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
 import * as sql from './sessions.sql.js';
 
@@ -19,10 +19,6 @@ export interface SessionRow extends Omit<SessionView, 'object' | 'startUrl' | 's
   readonly now: Date;
 }
 
-export interface StartRow extends Omit<StartView, 'object' | 'stalled'> {
-  readonly stalled: StoredStall | null;
-}
-
 /** json_agg writes timestamps as text. */
 export interface RawSession extends Omit<SessionRow, 'inverters'> {
   readonly inverters: readonly (Record<'id' | 'firstSeenAt' | 'lastSeenAt', string> & {
@@ -30,7 +26,7 @@ export interface RawSession extends Omit<SessionRow, 'inverters'> {
   })[];
 }
 
-/** Reads what the API returns about sessions and their starts. */
+/** Reads what the API returns about sessions. */
 @Injectable()
 export class SessionViewsStore {
   private readonly logger = new Logger(SessionViewsStore.name);
@@ -69,11 +65,6 @@ export class SessionViewsStore {
     const startUrl = this.cipher.tryDecrypt(startUrlCiphertext, sql.START_URLS.context(id));
     if (startUrl === null) this.logger.warn({ message: 'a startUrl cannot be decrypted', sessionId: id });
     return startUrl;
-  }
-
-  /** Lists starts, newest first. */
-  listStarts(query: StartsQuery): Promise<Page<StartRow>> {
-    return STARTS.page(this.database, query);
   }
 }
 

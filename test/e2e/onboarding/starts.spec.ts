@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
-import type { StartView } from '../../../src/onboarding/api/sessions.view.js';
+import type { StartView } from '../../../src/starts/start.view.js';
 import { FIND_HINDRANCE } from '../../../src/onboarding/start/starts.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';

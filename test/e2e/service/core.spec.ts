@@ -8,7 +8,7 @@ import { insertRow } from '../../db/valid-rows.js';
 import { FEATURES } from '../../../src/app.module.js';
 
 const FEATURE_PATHS =
-  /^\/(i|console)\b|^\/api\/v1\/(events|bulk|registrations\/(decisions|.*\/)|webhook|invitations|funnel|brands|grid-locations|customers|search|campaigns|inverters|onboarding\/pv\/.*\/timeline|stalled|api-keys|audit-log|status)/;
+  /^\/(i|console)\b|^\/api\/v1\/(events|bulk|registrations\/(decisions|.*\/)|webhook|invitations|funnel|brands|grid-locations|customers|search|campaigns|inverters|onboarding\/(pv\/.*\/timeline|starts)|stalled|api-keys|audit-log|status)/;
 
 async function pathsOf(url: string): Promise<string[]> {
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
