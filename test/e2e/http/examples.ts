@@ -214,7 +214,10 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   const action = await ask('createBulkAction', 202, {
     request: { operationId: 'refreshSession', ids: [forMany.id], reason: 'The provider was down' },
   });
-  await ask('readBulkAction', 200, { parameters: { id: action.id } });
+  await waitFor(
+    'the end of the bulk action',
+    async () => (await ask('readBulkAction', 200, { parameters: { id: action.id } })).finishedAt,
+  );
   await ask('decideRegistrations', 200, {
     request: { decision: 'discard', ids: [forMany.id, forResolve.id] },
   });
