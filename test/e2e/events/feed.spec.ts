@@ -5,6 +5,7 @@ import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { EVENTS } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/feed/events.store.js';
+import { FeedModule } from '../../../src/feed/feed.module.js';
 import { OpenStreams } from '../../../src/feed/open-streams.service.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { sessionEvent } from '../../db/events/fixture.js';
@@ -54,7 +55,7 @@ async function follow(query = '', options: Partial<StreamOptions> = {}): Promise
 const referencesOf = ({ events }: StreamAnswer) =>
   events.map(({ event }) => (event.data as { tenantReference: string | null }).tenantReference);
 const idsOf = ({ events }: StreamAnswer) => events.map(({ id }) => id);
-const newest = () => service.app.get(EventsStore).getNewest();
+const newest = () => service.app.select(FeedModule).get(EventsStore, { strict: true }).getNewest();
 const waitForEvents = (stream: StreamAnswer, count: number) =>
   waitFor(`${count} events`, () => stream.events.length >= count);
 
@@ -176,7 +177,10 @@ describe('GET /api/v1/events/stream', () => {
   it('reads an event once for all streams', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => follow()));
     await waitFor('all of them to begin', () => streams.every((stream) => stream.lastEventId()));
-    const readPage = jest.spyOn(service.app.get(EventsStore), 'readPage');
+    const readPage = jest.spyOn(
+      service.app.select(FeedModule).get(EventsStore, { strict: true }),
+      'readPage',
+    );
     for (let count = 1; count <= 5; count++) {
       await append('session.online');
       await Promise.all(streams.map((stream) => waitForEvents(stream, count)));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SequencedEvent } from '../../../src/events/catalogue.rules.js';
 import { EventsStore } from '../../../src/feed/events.store.js';
+import { FeedModule } from '../../../src/feed/feed.module.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
@@ -117,7 +118,9 @@ describe('R6: readers miss nothing', () => {
     const replica = await startReplica();
     const newest = async () => (written ? events.getNewest() : null);
     const streams = Array.from({ length: STREAMS }, () => followStream(replica, newest));
-    const faulty = await startReplica({ prepare: (app) => streamByPosition(app.get(EventsStore)) });
+    const faulty = await startReplica({
+      prepare: (app) => streamByPosition(app.select(FeedModule).get(EventsStore, { strict: true })),
+    });
     const newestPosition = async () =>
       written
         ? (await database.query<{ last: string }>('SELECT max(position) AS last FROM domain_events'))[0]!.last
