@@ -232,6 +232,9 @@ const RETYPE_COLUMNS = `
     view record;
     definitions text := '';
   BEGIN
+    -- Locks all tables before it changes the first: else it is soon the victim of a deadlock, and again each time that it is repeated.
+    EXECUTE (SELECT 'LOCK TABLE ' || string_agg(format('%I', table_name), ', ') FROM information_schema.tables
+              WHERE table_schema = 'public' AND table_type = 'BASE TABLE');
     FOR view IN SELECT oid, relname FROM pg_class WHERE relnamespace = 'admin'::regnamespace AND relkind = 'v' ORDER BY oid LOOP
       definitions := definitions || format('CREATE VIEW admin.%I AS %s', view.relname, pg_get_viewdef(view.oid));
     END LOOP;
