@@ -2,6 +2,7 @@ import { prepared, type Database } from '../platform/database/database.js';
 import { UNREACHABLE_READS } from '../onboarding/stalls/session.stall.rules.js';
 import { CHECKED_AT } from '../onboarding/store/sessions.sql.js';
 import { STRETCH } from '../onboarding/poll/read-budget.store.js';
+import { BRANDS_OF_SESSIONS } from './brands.store.js';
 
 /** The newest sessions of each brand, which are read most often and are most like the next one. */
 const NEWEST = 100;
@@ -20,14 +21,9 @@ export const FAILING_BRANDS = `
 // A brand fails if newest sessions of at least 5 users cannot be read, at least as many as can, and a session of another brand, or without
 // one, has been read since, and before one of them failed again: after an outage of the whole remote service, the sessions of one brand are
 // read before those of the others. The interface has no sign of a brand but this. $1: the ms within which each open session is read.
-// The recursion finds each brand by one look-up in the index (brand, recorded_at): the cost grows with the brands, not with the sessions.
 // OFFSET 0 prevents a hash join, which would read all polls.
 const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
-    WITH RECURSIVE brands AS (
-      SELECT min(brand) AS brand FROM onboarding_sessions
-      UNION ALL
-      SELECT (SELECT min(s.brand) FROM onboarding_sessions s WHERE s.brand > b.brand) FROM brands b WHERE b.brand IS NOT NULL
-    ), newest AS (
+    WITH RECURSIVE ${BRANDS_OF_SESSIONS}, newest AS (
       SELECT s.* FROM brands b CROSS JOIN LATERAL (
         SELECT s.brand, s.id, s.user_id, s.recorded_at, s.last_checked_at FROM onboarding_sessions s
          WHERE s.brand = b.brand ORDER BY s.recorded_at DESC LIMIT ${NEWEST}) s

@@ -5,9 +5,8 @@ import { ApiPage, mapPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { Query } from '../platform/http/query.decorator.js';
 import { found } from '../platform/problem/problem.js';
-import { InvertersQuery } from './inverters.list.js';
+import { InvertersQuery, InverterView } from './inverters.list.js';
 import { InvertersStore } from './inverters.store.js';
-import { InverterView } from './inverter.view.js';
 
 @ApiTags('Onboarding')
 @Controller('inverters')

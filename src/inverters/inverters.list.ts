@@ -1,6 +1,8 @@
+import { INVERTER } from '../onboarding/api/sessions.view.js';
 import { JOIN_POLL, LAST_SEEN_AT } from '../onboarding/store/sessions.sql.js';
 import * as by from '../platform/list/filters.js';
 import { List } from '../platform/list/list.js';
+import * as schema from '../platform/openapi/schema-of.js';
 
 export const SELECT_INVERTER = `
     SELECT i.id, i.session_id AS "sessionId", s.user_id AS "userId", s.grid_location_id AS "gridLocationId", s.brand,
@@ -22,3 +24,11 @@ export const INVERTERS = new List({
 });
 
 export class InvertersQuery extends INVERTERS.Query {}
+
+export class InverterView extends schema.resourceOf('inverter', {
+  ...INVERTER,
+  sessionId: schema.uuid('The session that lists it, or listed it last'),
+  userId: schema.uuid(),
+  gridLocationId: schema.uuid(),
+  brand: schema.nullable(schema.text()),
+}) {}

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import type { Page } from '../platform/http/page.js';
-import type { InverterView } from './inverter.view.js';
-import { INVERTERS, SELECT_INVERTER, type InvertersQuery } from './inverters.list.js';
+import { INVERTERS, SELECT_INVERTER, type InvertersQuery, type InverterView } from './inverters.list.js';
 
 type InverterRow = Omit<InverterView, 'object'>;
 

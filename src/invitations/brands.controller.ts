@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../access/operation.decorator.js';
 import * as schema from '../platform/openapi/schema-of.js';
 import { Database } from '../platform/database/database.js';
-import { listBrands } from './brands.store.js';
+import { listBrands } from '../brands/brands.store.js';
 import { Brands } from './brands.service.js';
 
 class BrandView extends schema.resourceOf('brand', {

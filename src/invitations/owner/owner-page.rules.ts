@@ -56,7 +56,7 @@ export function planOwnerPage(
   invitation: Invited,
   steps: readonly Step[],
   now: Date,
-  failingBrands: readonly string[] = [],
+  failingBrands: readonly string[],
 ): OwnerPage {
   const { state, brands, erasedAt, wishDueAt, wishFailedAt, declineReason, isReplaced } = invitation;
   const isWithdrawn = invitation.consentWithdrawnAt !== null;

@@ -18,7 +18,7 @@ import {
 
 const now = new Date();
 const planOwnerPage = (invitation: Parameters<typeof plan>[0], steps: readonly Step[]) =>
-  plan(invitation, steps, now);
+  plan(invitation, steps, now, []);
 const untouched = {
   ...{ erasedAt: null, wishDueAt: null, wishFailedAt: null },
   ...{ declineReason: null, isReplaced: false, renewalRequestedAt: null, consentWithdrawnAt: null },

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpStatus, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { currentExecution } from '../../access/execution.js';
 import { Operation } from '../../access/operation.decorator.js';
 import { Database } from '../../platform/database/database.js';
 import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
@@ -59,6 +60,10 @@ export class UsersController {
         return RegisteredUserView.of({ ...registered.user, warnings });
       case 'open': {
         const { id, nextAttemptAt } = registered.registration;
+        // This response is not the last: a repetition with its Idempotency-Key asks again what has become of the registration.
+        await currentExecution()
+          ?.remember({ id })
+          .catch(() => undefined);
         reply.status(HttpStatus.ACCEPTED).header('location', `/api/v1/registrations/${id}`);
         if (nextAttemptAt === null)
           return { ...toRegistrationView(registered.registration, this.stalls), warnings };

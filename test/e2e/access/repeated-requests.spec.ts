@@ -98,6 +98,25 @@ it('a second reminder and a second code are the first with the same key, and the
   expect(codes.map((code) => codes.indexOf(code))).toEqual([0, 0, 2]);
 });
 
+it('a repetition of a registration that was open gets what has become of it', async () => {
+  const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+  const register = async () => (await send(client, '/users', body, 'open')).status;
+  await service.sandbox!.control.addFault({
+    kind: 'answer',
+    operation: 'register_user',
+    status: 429,
+    times: 1,
+  });
+  expect(await register()).toBe(202);
+  await waitFor('the registration to be sent again', async () => {
+    await service.database.query(
+      `UPDATE registrations SET next_attempt_at = now() - interval '1 ms' WHERE status = 'pending' AND lease_until IS NULL`,
+    );
+    return (await register()) === 201;
+  });
+  expect(await register()).toBe(200);
+});
+
 it('a response that cannot be stored is sent, and the request is executed again once its lease is over', async () => {
   const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
   const cipher = service.app.get(Cipher);

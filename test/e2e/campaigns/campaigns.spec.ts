@@ -508,7 +508,7 @@ async function resultOf(id: string, key = client.key): Promise<{ text: string; h
 }
 
 describe('an owner who has declined', () => {
-  it('is told to whoever uploads the customer again, until the tenant has invited again', async () => {
+  it('is a warning of an upload that has the customer again, until the tenant has invited again', async () => {
     const [tenantReference, ean] = [randomUUID(), newEan()];
     await register(tenantReference, ean);
     const inviteAgain = async () =>
