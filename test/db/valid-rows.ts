@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { newEan } from '../setup/ean.js';
 
@@ -148,6 +149,7 @@ export const HANDLER = {
   types: ['session.online'],
 };
 
+/** The times of two rows, which are stored in whole milliseconds, have the order in which the rows are inserted. */
 export async function insertRow<Row extends Values = Values>(
   client: pg.ClientBase | pg.Pool,
   table: Table,
@@ -160,6 +162,7 @@ export async function insertRow<Row extends Values = Values>(
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) RETURNING *`,
     Object.values(row),
   );
+  await sleep(2);
   return rows[0]!;
 }
 
