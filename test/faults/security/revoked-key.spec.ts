@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { hashOf } from '../../../src/access/api-keys.store.js';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { RequestHooks } from '../../../src/access/request-hooks.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { withSettings } from '../../../src/platform/database/connection/settings.js';
 import { createKey } from '../../e2e/keys.js';
 import { startReplica, withReplica } from '../../e2e/replica.js';
 import { insertCampaign } from '../../setup/campaign.js';
@@ -14,18 +16,26 @@ import { changesOf, type Change } from '../../setup/changes.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { shiftClock } from '../../setup/shifted-clock.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, itAtLength, promise } from '../support/promise.js';
-import { waitUntilHeld } from '../support/waits.js';
+import { waitForLockWaits, waitUntilHeld } from '../support/waits.js';
 import { makeEndpoint } from '../support/webhooks.js';
 
 const WITHIN_MS = 5_000;
 /** The rows of a download that is longer than what the kernel buffers. */
 const ROWS = 40_000;
 
-// Has a connection for each operation. A process with the role `api` changes nothing by itself.
-const service = useTestApp({ ROLE: 'api', DATABASE_POOL_SIZE: 40 });
+// Has a connection for each operation, on which a lock is waited for as long as a busy machine needs to send all of them. A process with the
+// role `api` changes nothing by itself.
+const service = useTestApp(
+  { ROLE: 'api', DATABASE_POOL_SIZE: 40 },
+  {
+    prepare: (app) =>
+      void Object.assign(app.get(Database).pool.options, { ...withSettings({}), query_timeout: 0 }),
+  },
+);
 const admin = TestClient.of(service);
 let other: TestApp;
 
@@ -171,12 +181,7 @@ describe('R82: a revoked key acts no more', () => {
           app.call(operation.split(' ')[0]!, path, body, headers),
         ),
       );
-      await waitFor('all to wait for a lock', async () => {
-        const [locks] = await sql<{ count: number }>(
-          `SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        return locks!.count === waiting.length;
-      });
+      await waitForLockWaits(service.database, waiting.length);
       await tx.query('UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id]);
     });
     const statuses = (await sent!).map(({ status }, index) => `${waiting[index]!.operation} ${status}`);
@@ -260,17 +265,15 @@ describe('R82: a revoked key acts no more', () => {
         });
       });
     });
-    await service.sandbox!.control.addFault({
-      kind: 'delay',
-      delayMs: 2_500,
-      contains: session.id,
-      times: 1,
-    });
+    const { control } = service.sandbox!;
+    const hold = await control.addFault({ kind: 'hold', contains: session.id, times: 1 });
     const late = app.call('POST', `/onboarding/pv/${session.id}/refresh`);
+    await waitUntilHeld(control, 1, hold.id);
     await TestClient.of(other).call('DELETE', `/api-keys/${id}`);
     const revokedAt = performance.now();
     expect(await end).toBe('reset');
     const tookMs = performance.now() - revokedAt;
+    await control.release(hold.id);
     expect((await late).body).toMatchObject({ code: 'unauthenticated' });
     promise('R82', { figure: `a download goes on for ${Math.round(tookMs)} ms`, bound: `${WITHIN_MS} ms` });
     expect(tookMs).toBeLessThan(inTime(WITHIN_MS));
@@ -282,14 +285,15 @@ describe('R82: a revoked key acts no more', () => {
     const session = {
       kind: 'key',
       keyHash: hashOf(key).toString('base64'),
-      expiresAt: Date.now() + 2_000,
+      expiresAt: Date.now() + 3_600_000,
     } as const;
     const cookie = `pvo_console=${service.app.get(ConsoleSessions).cookie.seal(session)}`;
     const credentials = { cookie, origin: service.url, 'x-console': '1' };
     const halves = await Promise.all(some.map((change) => sendHalf(service.url, change, credentials)));
-    await waitFor('the session to end', () => Date.now() > session.expiresAt);
     const before = await state();
+    shiftClock(3_600_001);
     expect(await Promise.all(halves.map(({ complete }) => complete()))).toEqual(halves.map(() => '401'));
+    jest.useRealTimers();
     expect(await state()).toEqual(before);
   });
 
