@@ -93,6 +93,8 @@ function createAdapter(
     bodyLimit: limits.bodyBytes,
     // Any client can send X-Forwarded-For, so it is trusted only from these proxies.
     trustProxy: TRUSTED_PROXIES.length > 0 && TRUSTED_PROXIES,
+    // By default, Fastify would respond to a request that arrives during the shutdown with a 503 that is not a problem.
+    return503OnClosing: false,
     genReqId: requestIdOf,
     rewriteUrl: ({ url = '/' }) => asOwnersLink(withoutPrefix(url, prefix)),
     // Lets a wrong id that is longer than our 36 characters reach ParseUuid, whose error says what is expected.

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
@@ -225,6 +227,25 @@ describe('R34: stopping is clean', () => {
     expect(response?.status).toBe(201);
     expect(ended).toEqual({ code: 0, signal: null });
     expect(tookMs).toBeGreaterThan(delayMs - 100);
+  });
+
+  it('serves the request whose first bytes have arrived when it begins to stop', async () => {
+    await start();
+    expect((await register('first')).status).toBe(201);
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    closing.push(() => socket.destroy());
+    let received = '';
+    socket.on('data', (bytes) => (received += bytes.toString()));
+    socket.write(`GET /api/v1/users?tenantReference=first HTTP/1.1\r\nhost: ${hostname}\r\n`);
+    // The service reads what has arrived before it reads a later connection.
+    await fetch(`${service.url}/health/live`);
+    service.kill('SIGTERM');
+    await waitForRefusal();
+    socket.write(`authorization: Bearer ${ADMIN_KEY}\r\n\r\n`);
+    await once(socket, 'end');
+    expect(received).toMatch(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n[^]*"first"/i);
+    expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
   itAtLength('turns red with the defaults of Nest', async () => {
