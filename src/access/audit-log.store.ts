@@ -3,6 +3,7 @@ import type { Prisma } from '../platform/database/generated/client.js';
 import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 import { currentRequest } from '../platform/http/request-context.js';
 import { requireActing } from './acting-caller.js';
+import { REPEATABLE_FOR } from './execution.js';
 
 export interface AuditEntry {
   /** The result of `actorOf`; for an action without an API key, a name such as `cli`. */
@@ -58,3 +59,13 @@ export const isAudited = async (
   { prisma }: Pick<Transaction, 'prisma'>,
   where: Prisma.AuditEntryWhereInput,
 ): Promise<boolean> => (await prisma.auditEntry.count({ where })) > 0;
+
+/** Whether the execution with this id has committed an entry about the target with its id as the detail `executionId`. */
+export const isExecuted = async (
+  tx: Pick<Transaction, 'query'>,
+  target: string,
+  executionId: string,
+): Promise<boolean> => (await tx.query(IS_EXECUTED, [target, executionId])).length > 0;
+
+const IS_EXECUTED = `
+    SELECT FROM audit_log WHERE target = $1 AND details ->> 'executionId' = $2 AND at > clock_timestamp() - ${REPEATABLE_FOR}`;

@@ -1,4 +1,4 @@
-import { applyDecorators, createParamDecorator, Header, type ExecutionContext } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
@@ -16,6 +16,8 @@ declare module 'fastify' {
     isSafe?: boolean;
     notInBulk?: Readonly<Record<string, unknown>>;
     operationId?: string;
+    /** Headers of each response. */
+    headers?: Readonly<Record<string, string>>;
   }
 }
 
@@ -78,6 +80,7 @@ export const Operation =
         ...(bulk && { isBulk: bulk }),
         ...(safe && { isSafe: safe }),
         ...(notInBulk && { notInBulk }),
+        ...(deprecated && { headers: headersOf(deprecated) }),
         operationId: String(operationId),
       }),
       ApiOperation({ ...described, ...(deprecated && { deprecated: true }) }),
@@ -93,16 +96,15 @@ export const Operation =
       })
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => ApiExtension(name, value)),
-      ...(deprecated === undefined ? [] : headersOf(deprecated)),
       ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
     )(target, operationId, descriptor);
   };
 
-const headersOf = ({ since, sunset, page }: Deprecation): MethodDecorator[] => [
-  Header('deprecation', `@${Math.floor(since.getTime() / 1_000)}`),
-  Header('sunset', sunset.toUTCString()),
-  Header('link', `<${page}>; rel="deprecation"; type="text/html"`),
-];
+const headersOf = ({ since, sunset, page }: Deprecation) => ({
+  deprecation: `@${Math.floor(since.getTime() / 1_000)}`,
+  sunset: sunset.toUTCString(),
+  link: `<${page}>; rel="deprecation"; type="text/html"`,
+});
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -56,6 +56,7 @@ export class RequestHooks implements OnModuleInit {
       config.requiredScopes !== undefined ||
       (config.isPublic === 'outside production' && NODE_ENV === 'production');
     this.server?.addHook('onRequest', async (request, reply) => {
+      reply.headers(request.routeOptions.config.headers ?? {});
       if (!needsKey(request)) return;
       const principal = await this.identify(request, reply);
       request.principal = principal;

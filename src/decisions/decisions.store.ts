@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isAudited, recordAudit } from '../access/audit-log.store.js';
+import { isExecuted, recordAudit } from '../access/audit-log.store.js';
+import { currentExecution } from '../access/execution.js';
 import { Database } from '../platform/database/database.js';
 import { sqlState, UNIQUE_VIOLATION } from '../platform/database/sql-state.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
@@ -53,14 +54,13 @@ export class DecisionsStore {
 
   /** Applies a person's decision, with its audit entry and event, in one transaction. */
   async decide({ id, actor, decision, user, unchangedSince }: Decision): Promise<Decided> {
-    const decisionId = randomUUID();
+    const executionId = currentExecution()?.id ?? randomUUID();
     const decide = () =>
       this.database.transaction(async (tx): Promise<Decided> => {
         const [registration] = await tx.query<RegistrationRecord>(LOCK_REGISTRATION, [id]);
         if (registration === undefined) return { status: 'not_found' };
-        // The audit entry exists if an earlier try has committed, but the response to its commit was lost.
-        if (await isAudited(tx, { target: id, details: { path: ['decisionId'], equals: decisionId } }))
-          return { status: 'decided' };
+        // An earlier try has committed, but the response to its commit was lost, or its process died before it stored the outcome.
+        if (await isExecuted(tx, id, executionId)) return { status: 'decided' };
         const { status, attempts, lastError, isBeingSent, updatedAt } = registration;
         if (isBeingSent) return { status: 'being_sent' };
         if (!DECIDABLE[decision].includes(status)) return { status: 'wrong_status', current: status };
@@ -69,7 +69,7 @@ export class DecisionsStore {
           const confirmed = await confirmUser(tx, registration, user!);
           if ('foreignFields' in confirmed) return { status: 'identity_taken', ...confirmed };
         } else await moveRegistration(tx, registration, { ...SETTLEMENTS[decision], lastError });
-        const details = { decisionId, decision, status, attempts };
+        const details = { executionId, decision, status, attempts };
         await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });
         return { status: 'decided' };
       }, OUTCOME);

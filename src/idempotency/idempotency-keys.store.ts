@@ -84,6 +84,10 @@ const RECORD = prepared('access.record_idempotency_key')`
 
 const RELEASE = 'DELETE FROM idempotency_keys WHERE id = $1 AND lease_token = $2';
 
+// Calls now(), because PostgreSQL compares clock_timestamp() with each row, without the index.
+export const DELETE_EXPIRED = `
+    DELETE FROM idempotency_keys WHERE created_at < now() - ${REPEATABLE_FOR}`;
+
 /**
  * Executes a request once for each `Idempotency-Key`. The first request claims the key by a lease; a repetition waits for its outcome. A
  * request that fails leaves nothing. The outcome is the response, or what the handler stores in the transaction of its effect: then a crash
@@ -96,7 +100,7 @@ export class IdempotencyKeys extends BackgroundTasks {
       name: 'access.delete_idempotency_keys',
       everyMs: DELETE_EVERY_MS,
       once: 'deployment',
-      run: () => this.deleteExpired(),
+      run: async () => void (await this.database.query(DELETE_EXPIRED)),
     }),
   ];
   private readonly leases = new Leases(
@@ -246,12 +250,6 @@ export class IdempotencyKeys extends BackgroundTasks {
 
   private open(id: string, ciphertext: Uint8Array): Outcome {
     return JSON.parse(this.cipher.decrypt(ciphertext, STORED_RESPONSES.context(id))) as Outcome;
-  }
-
-  private async deleteExpired(): Promise<void> {
-    await this.database.query(
-      `DELETE FROM idempotency_keys WHERE created_at < clock_timestamp() - ${REPEATABLE_FOR}`,
-    );
   }
 }
 

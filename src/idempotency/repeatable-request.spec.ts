@@ -12,6 +12,10 @@ it.each([
   expect(hashOf(one)).toBe(hashOf(other));
 });
 
+it('no body is the same body as {}', () => {
+  expect(hashOfBody(undefined)).toBe(hashOf('{}'));
+});
+
 it.each([
   // Two numbers with one nearest double.
   ['{"ean":871685019095644724}', '{"ean":871685019095644725}'],

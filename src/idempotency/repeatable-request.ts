@@ -52,11 +52,11 @@ export function repeatableRequest(request: FastifyRequest): RepeatableRequest | 
 }
 
 /**
- * Returns a hash of the body that does not depend on the order of its fields, but on every digit of its numbers. The body may have personal
- * data, and only has to be recognised.
+ * Returns a hash of the body that does not depend on the order of its fields, but on every digit of its numbers. No body is the same as
+ * `{}`. The body may have personal data, and only has to be recognised.
  */
 export const hashOfBody = (body: unknown): string =>
-  hash('sha256', JSON.stringify(sorted(body ?? null)), 'base64url');
+  hash('sha256', JSON.stringify(sorted(body ?? {})), 'base64url');
 
 function sorted(value: unknown): unknown {
   if (value instanceof LosslessNumber) return value.text;

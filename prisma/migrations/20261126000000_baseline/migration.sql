@@ -1035,6 +1035,9 @@ CREATE TABLE idempotency_keys (
   CONSTRAINT idempotency_keys_id_is_sha256 CHECK (id ~ '^[A-Za-z0-9_-]{43}$'),
   CONSTRAINT idempotency_keys_lease CHECK ((lease_token IS NULL) = (lease_until IS NULL))
 );
+-- Deletion by age, and erasure of a person.
+CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys (created_at);
+CREATE INDEX idempotency_keys_subjects_idx ON idempotency_keys USING gin (subjects);
 COMMENT ON TABLE idempotency_keys IS 'Requests with an Idempotency-Key that are executed or have succeeded, and sign-ins of the console that are used. Deleted after 24 hours.';
 COMMENT ON COLUMN idempotency_keys.id IS 'SHA-256 of API key id, method, route and Idempotency-Key together, as base64url.';
 COMMENT ON COLUMN idempotency_keys.response_ciphertext IS 'The hash of the body of the request; then also its response, or the result from which its handler makes the response. JSON {"request", "response" or "result"}, encrypted and bound to this row.';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { recordAudit } from '../../access/audit-log.store.js';
+import { isExecuted, recordAudit } from '../../access/audit-log.store.js';
+import { currentExecution } from '../../access/execution.js';
 import { appendEvents } from '../../events/outbox.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, prepared, type Transaction } from '../../platform/database/database.js';
@@ -93,6 +94,9 @@ export class RemindersStore {
     return this.database.transaction(async (tx) => {
       const [locked] = await tx.query<DueInvitation>(LOCK_INVITATION, [id]);
       if (locked === undefined) return null;
+      const executionId = currentExecution()?.id;
+      if (executionId !== undefined && (await isExecuted(tx, id, executionId)))
+        return { conflict: null, retryAfterSeconds: 0 };
       const conflict = reminderConflict(locked);
       const retryAfterSeconds = secondsToReminder(locked, locked.now);
       if (conflict !== null || retryAfterSeconds > 0) return { conflict, retryAfterSeconds };
@@ -101,7 +105,7 @@ export class RemindersStore {
       await announceReminders(tx, new Map([[id, reminder]]));
       await recordAudit(tx, {
         ...{ actor, action: 'invitation.reminded', target: id },
-        details: { attempt: reminder.attempt },
+        details: { attempt: reminder.attempt, executionId },
       });
       return { conflict, retryAfterSeconds };
     }, OUTCOME);

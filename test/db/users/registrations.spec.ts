@@ -354,7 +354,7 @@ describe('a decision of a person', () => {
       discard: 'registration.discarded',
       resolve: 'registration.resolved',
     };
-    const details = { decisionId: expect.any(String), decision, status, attempts: 1 };
+    const details = { executionId: expect.any(String), decision, status, attempts: 1 };
     expect(entries).toEqual(
       isAllowed ? [{ actor: 'a person', action: action[decision], target: id, details }] : [],
     );

@@ -163,33 +163,33 @@ describe('every route', () => {
   });
 });
 
-it('an operation that will end says so in its responses, also in that of an error', async () => {
+it('an operation that will end says so in its responses, also in that of an error and in a repeated one', async () => {
   const page = 'https://pv.example/docs/api';
   const deprecated = { since: new Date('2027-01-01'), sunset: new Date('2027-07-01'), page };
   @Controller('ending')
   class EndingController {
-    @Get(':id')
+    @Post(':id')
     @Operation('users:read', { summary: 'Ends', description: 'For this test.', deprecated })
-    readEnding(@Param('id', ParseUuid) id: string): object {
-      return { id };
+    createEnding(@Param('id', ParseUuid) id: string): object {
+      return { id, at: performance.now() };
     }
   }
   @Module({ controllers: [EndingController] })
   class EndingModule {}
-  const check = async ({ url }: TestApp) => {
-    const statuses = await Promise.all(
-      [UNKNOWN_ID, 'none'].map(async (id) => {
-        const response = await fetch(`${url}/api/v1/ending/${id}`, {
-          headers: { authorization: `Bearer ${service.adminKey}` },
-        });
-        const { headers } = response;
-        expect(headers.get('deprecation')).toBe('@1798761600');
-        expect(headers.get('sunset')).toBe('Thu, 01 Jul 2027 00:00:00 GMT');
-        expect(headers.get('link')).toBe(`<${page}>; rel="deprecation"; type="text/html"`);
-        return response.status;
-      }),
-    );
-    expect(statuses).toEqual([200, 400]);
+  const check = async ({ url, adminKey }: TestApp) => {
+    const send = async (id: string, key = adminKey) => {
+      const headers = { 'idempotency-key': 'one', authorization: `Bearer ${key}` };
+      const response = await fetch(`${url}/api/v1/ending/${id}`, { method: 'POST', headers });
+      expect(response.headers.get('deprecation')).toBe('@1798761600');
+      expect(response.headers.get('sunset')).toBe('Thu, 01 Jul 2027 00:00:00 GMT');
+      expect(response.headers.get('link')).toBe(`<${page}>; rel="deprecation"; type="text/html"`);
+      return [response.status, await response.text()] as const;
+    };
+    const [status, text] = await send(UNKNOWN_ID);
+    expect(status).toBe(201);
+    expect(await send(UNKNOWN_ID)).toEqual([status, text]);
+    expect((await send('none'))[0]).toBe(400);
+    expect((await send(UNKNOWN_ID, 'unknown'))[0]).toBe(401);
   };
   await withReplica(service, { ROLE: 'api' }, check, { modules: [EndingModule] });
 });

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { IdempotencyKeys } from '../../../src/idempotency/idempotency-keys.store.js';
+import {
+  DELETE_EXPIRED,
+  IdempotencyKeys,
+  REPEATABLE_REQUESTS,
+} from '../../../src/idempotency/idempotency-keys.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { changesOf } from '../../setup/changes.js';
 import { TestClient } from '../../setup/client.js';
@@ -159,4 +163,18 @@ it('a response about a person who is erased before it is stored is not stored', 
   expect(await service.database.query('SELECT FROM idempotency_keys WHERE subjects && $1', [[id]])).toEqual(
     [],
   );
+});
+
+it.each([
+  ['age', DELETE_EXPIRED, []],
+  ['person', `DELETE FROM idempotency_keys AS t WHERE ${REPEATABLE_REQUESTS.where}`, [[randomUUID()]]],
+])('stored responses are deleted by %s without reading the others', async (_, text, values) => {
+  await service.database.query(
+    `INSERT INTO idempotency_keys (id, response_ciphertext, subjects)
+     SELECT translate(encode(sha256(gen_random_uuid()::text::bytea), 'base64'), '+/=', '-_'), '', ARRAY[gen_random_uuid()::text]
+       FROM generate_series(1, 5000)`,
+  );
+  await service.database.query('VACUUM ANALYZE idempotency_keys');
+  const plan = await service.database.query(`EXPLAIN ${text}`, values);
+  expect(JSON.stringify(plan)).not.toContain('Seq Scan');
 });
