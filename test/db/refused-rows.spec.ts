@@ -19,7 +19,7 @@ import { useTestDatabase } from '../setup/database/test-database.js';
 import { newEan } from '../setup/ean.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { sessionEvent } from './events/fixture.js';
-import { insertCustomer, insertRow } from './valid-rows.js';
+import { insertCustomer, insertRow, tomorrow } from './valid-rows.js';
 
 const testDatabase = useTestDatabase();
 let database: Database;
@@ -96,7 +96,7 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
       insertRow<{ id: string }>(client, 'poll_batches', { lease_until: 'yesterday' }),
     );
     const [first, other] = await insertEach(2, (index) =>
-      insertPoll({ due_at: 'tomorrow', batch_id: batches[index]!.id }),
+      insertPoll({ due_at: tomorrow(), batch_id: batches[index]!.id }),
     );
     await refuse('session_polls', 'session_id', first!);
     expect(await polls.releaseExpiredBatches()).toBe(2);
@@ -262,7 +262,7 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
     const lease_token = randomUUID();
     const { id } = await insertRow<{ id: string }>(client, 'campaigns', {
       lease_token,
-      lease_until: 'tomorrow',
+      lease_until: tomorrow(),
       status: 'running',
     });
     const lines = [2, 3, 4];

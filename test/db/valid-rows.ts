@@ -5,6 +5,9 @@ import { newEan } from '../setup/ean.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** Unlike PostgreSQL's 'tomorrow', which is midnight, this time does not come during a test. */
+export const tomorrow = (): Date => new Date(Date.now() + 86_400_000);
+
 /** The minimal valid row of each table. The caller adds the foreign keys. */
 const VALID = {
   users: () => ({
@@ -31,7 +34,7 @@ const VALID = {
     active: true,
     created_at: 'now',
     updated_at: 'now',
-    expires_at: 'tomorrow',
+    expires_at: tomorrow(),
     started_updated_at: 'now',
     state_changed_at: 'now',
     last_checked_at: 'now',
@@ -44,7 +47,7 @@ const VALID = {
     anchor_at: 'now',
   }),
   tasks: () => ({ name: randomUUID(), once: 'process', every_ms: 1_000 }),
-  poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: 'tomorrow' }),
+  poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: tomorrow() }),
   stalls: () => ({ kind: 'session', subject: randomUUID(), cause: 'lost', since: 'now', evidence: {} }),
   stall_looks: () => ({ kind: 'session', subject: randomUUID() }),
   stall_counts: () => ({ kind: 'session', cause: 'lost', hour: 'now', difference: 1 }),
@@ -69,7 +72,7 @@ const VALID = {
     token_ciphertext: Buffer.alloc(64),
     brands: [],
     metadata: {},
-    expires_at: 'tomorrow',
+    expires_at: tomorrow(),
   }),
   consent_texts: () => ({ hash: randomUUID(), version: '1', locale: 'en', text: 'I agree.' }),
   consents: () => ({}),
@@ -128,7 +131,7 @@ const VALID = {
   remote_replicas: () => ({
     id: randomUUID(),
     name: 'host:1',
-    expires_at: 'tomorrow',
+    expires_at: tomorrow(),
     role: 'api',
     clock_offset_seconds: 0,
     signs: {},

@@ -27,7 +27,7 @@ import { useTestDatabase } from '../../setup/database/test-database.js';
 import { LOCK_REGISTRATION } from '../../../src/decisions/decisions.store.js';
 import { LOCK_FOR_OUTCOME } from '../../../src/users/registration/registrations.sql.js';
 import { environmentFor } from '../../setup/test-environment.js';
-import { insertCustomer, insertRow, type Table } from '../valid-rows.js';
+import { insertCustomer, insertRow, type Table, tomorrow } from '../valid-rows.js';
 
 describe('a lock', () => {
   const testDatabase = useTestDatabase();
@@ -79,7 +79,7 @@ describe('polls', () => {
     polls = new PollsStore(database, environment, new LearnedSchedules());
   });
 
-  const insertBatch = async (lease_until: string) =>
+  const insertBatch = async (lease_until: Date | string) =>
     (await insertRow<{ id: string }>(client, 'poll_batches', { lease_until })).id;
   const deleteExpired = () =>
     database.transaction(async (tx) => {
@@ -90,7 +90,7 @@ describe('polls', () => {
 
   it('deletes the expired batches that no other worker deletes, and waits for none', async () => {
     const [first, second] = [await insertBatch('yesterday'), await insertBatch('yesterday')];
-    const live = await insertBatch('tomorrow');
+    const live = await insertBatch(tomorrow());
     await client.query('BEGIN');
     await client.query('SELECT FROM poll_batches WHERE id = $1 FOR UPDATE', [first]);
     expect(await deleteExpired()).toEqual([second]);
@@ -229,7 +229,7 @@ describe('polls', () => {
 
   it('keep from a good read what it found, and forget all failures', async () => {
     const failed = { failures: 7, failing_since: new Date(), not_found: 3, not_found_since: new Date() };
-    const session_id = await insertPoll({ due_at: 'tomorrow', last_error: 'status 404', ...failed });
+    const session_id = await insertPoll({ due_at: tomorrow(), last_error: 'status 404', ...failed });
     const before = await columnsOf(session_id);
     const [anchorAt, endingSince, changesClearAt, flappingSince, lookAgainAt, olderSince] = Array.from(
       { length: 6 },
@@ -237,7 +237,7 @@ describe('polls', () => {
     );
     const times = { anchorAt, endingSince, changesClearAt, flappingSince, lookAgainAt, olderSince };
     const read = { sessionId: session_id, phase: 'late', endingReads: 4, nextMs: 3_600_000, ...times };
-    const other = await insertPoll({ due_at: 'tomorrow' });
+    const other = await insertPoll({ due_at: tomorrow() });
     const ofOther = await columnsOf(other);
     const hashes = { hash: 'ab', factsHash: 'cd' };
     const reschedule = (isRecorded: boolean) =>
@@ -267,11 +267,11 @@ describe('polls', () => {
   it('that a dead worker has claimed are due at once, as if they had not been claimed', async () => {
     await client.query('DELETE FROM poll_batches');
     const [checked_at, claimed_at] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')];
-    const [dead, live] = [await insertBatch('yesterday'), await insertBatch('tomorrow')];
+    const [dead, live] = [await insertBatch('yesterday'), await insertBatch(tomorrow())];
     const insert = (batch_id: string, due_at: Date | string) =>
       insertPoll({ batch_id, due_at, checked_at, claimed_at, planned_at: checked_at });
     const overdue = new Date('2026-01-03T00:00:00Z');
-    const ids = [await insert(dead, overdue), await insert(dead, 'tomorrow'), await insert(live, 'tomorrow')];
+    const ids = [await insert(dead, overdue), await insert(dead, tomorrow()), await insert(live, tomorrow())];
     const before = await Promise.all(ids.map(columnsOf));
     expect(await polls.releaseExpiredBatches()).toBe(1);
     const after = await Promise.all(ids.map(columnsOf));
@@ -324,7 +324,7 @@ describe('the read budget', () => {
     it('has a group for each phase and age, also for sessions that begin later than now', async () => {
       const client = await testDatabase.connect();
       const hourAgo = new Date(Date.now() - 3_600_000);
-      for (const anchor_at of ['tomorrow', hourAgo, hourAgo]) {
+      for (const anchor_at of [tomorrow(), hourAgo, hourAgo]) {
         const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(client);
         const session = { user_id, grid_location_id, brand: 'acme' };
         const { id: session_id } = await insertRow(client, 'onboarding_sessions', session);
@@ -656,7 +656,7 @@ describe('sessions', () => {
 
   it('are erased with the time of their last good read, and keep an earlier end', async () => {
     const day = (nth: number) => new Date(Date.UTC(2026, 1, nth));
-    const [live, dead] = [{ lease_until: 'tomorrow' }, null];
+    const [live, dead] = [{ lease_until: tomorrow() }, null];
     const insert = async (
       closed_at: Date | null,
       polled: boolean,

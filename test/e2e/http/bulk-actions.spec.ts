@@ -5,7 +5,7 @@ import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { BulkActionsStore } from '../../../src/bulk/bulk-actions.store.js';
 import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';
 import { WakeUp } from '../../../src/platform/async/wake-up.js';
-import { insertRow } from '../../db/valid-rows.js';
+import { insertRow, tomorrow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -188,7 +188,7 @@ describe('a bulk action', () => {
 
   it('takes nothing of a process that has lost its lease', async () => {
     const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
-      ...{ lease_token: randomUUID(), lease_until: 'tomorrow', due_at: 'infinity' },
+      ...{ lease_token: randomUUID(), lease_until: tomorrow(), due_at: 'infinity' },
     });
     await insertRow(database().pool, 'bulk_action_items', { action_id: id });
     const [store, late] = [service.app.get(BulkActionsStore), randomUUID()];

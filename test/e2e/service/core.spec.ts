@@ -4,7 +4,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { insertRow } from '../../db/valid-rows.js';
+import { insertRow, tomorrow } from '../../db/valid-rows.js';
 import { FEATURES } from '../../../src/app.module.js';
 
 const FEATURE_PATHS =
@@ -87,7 +87,7 @@ describe('a process', () => {
 
   it('with ROLE worker deletes and ends, now and then, what is over', async () => {
     const { database, close } = await startTestApp({ ROLE: 'worker' });
-    for (const due_at of ['2001-02-03', 'tomorrow']) await insertRow(database.pool, 'campaigns', { due_at });
+    for (const due_at of ['2001-02-03', tomorrow()]) await insertRow(database.pool, 'campaigns', { due_at });
     await insertRow(database.pool, 'campaigns', { status: 'paused', paused_at: '2001-02-03' });
     await insertRow(database.pool, 'idempotency_keys', { created_at: '2001-02-03' });
     await insertRow(database.pool, 'audit_log', { at: '2001-02-03' });
