@@ -38,7 +38,7 @@ export class InvitationUpkeep extends BackgroundTasks {
     task({ name: 'invitations.expire', everyMs: 60_000, due: ANY_OVERDUE, run: () => this.expire() }),
     task({
       name: 'invitations.remind',
-      everyMs: 60_000,
+      everyMs: 20_000,
       due: DUE_REMINDERS,
       run: (stop) => this.remind(stop),
     }),
@@ -62,9 +62,11 @@ export class InvitationUpkeep extends BackgroundTasks {
     this.since = new Date(now.getTime() - CHANGE_OVERLAP_MS);
   }
 
-  private async fulfilWishes(): Promise<void> {
+  /** Returns 0 if more wishes may be due that can be fulfilled: after an outage, many owners wait. */
+  private async fulfilWishes(): Promise<number | void> {
     const wishes = await this.store.claimWishes(WISHES_AT_ONCE, this.starts.retryMs);
-    await Promise.all(wishes.map((wish) => this.starts.fulfil(wish, true)));
+    const begun = await Promise.all(wishes.map((wish) => this.starts.fulfil(wish, true)));
+    if (wishes.length === WISHES_AT_ONCE && begun.every(({ kind }) => kind === 'started')) return 0;
   }
 
   private async expire(): Promise<void> {

@@ -3,7 +3,7 @@ import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { FAILING_BRANDS } from '../brands/brand-outages.store.js';
 import { HAS_LOST_ALL, SQL_OPEN_STATES } from '../onboarding/store/sessions.sql.js';
 import { prepared } from '../platform/database/database.js';
-import { isSent } from '../remote/shared/operations.store.js';
+import { healthySince, isSent } from '../remote/shared/operations.store.js';
 import { stallOf } from '../stalls/stalls.sql.js';
 
 export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertext');
@@ -61,7 +61,7 @@ export const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid
 export const SELECT_INVITATION = `
     SELECT i.id, ${STATE} AS state, i.grid_location_id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference",
            i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata, i.campaign_id AS "campaignId",
-           i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.wished_at AS "wishedAt",
+           i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.wish_brand AS "wishBrand", i.wished_at AS "wishedAt",
            i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", i.declined_at AS "declinedAt",
@@ -229,19 +229,23 @@ export const WISH = `
            reminder_due_at = clock_timestamp() + interval '1 day'
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
-export const DUE_WISHES = `SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE}`;
+/** The pause before an unfulfilled wish that was tried at `at` is tried again. Repeated starts may leave orphans. */
+const wishPause = (at: string) => `least(interval '1 hour', (${at} - i.wished_at) / 2)`;
+const HEALTHY_SINCE = healthySince('start_session');
+
+/** The wishes that are due: after their pause, or, if they were last tried before the remote service recovered, at once. None is due while its brand fails. */
+export const DUE_WISHES = `
+    SELECT i.id FROM invitations i
+     WHERE i.wish_due_at IS NOT NULL AND (i.wish_due_at <= now() OR i.wish_due_at < ${HEALTHY_SINCE} + ${wishPause(HEALTHY_SINCE)})
+       AND i.wish_brand = ANY (${FAILING_BRANDS}) IS NOT TRUE AND ${LIVE}`;
 
 export const LOCK_WISHES = prepared('invitations.lock_wishes')`
     ${DUE_WISHES} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
-/**
- * Claims locked wishes. A wish is due again after half of its age: after at least $2 ms, at most an hour. A wish that is a day old is tried
- * for the last time.
- */
+/** Claims locked wishes. A wish is due again after half of its age: after at least $2 ms, at most an hour. One that is a day old is tried for the last time. */
 export const CLAIM_WISHES = prepared('invitations.claim_wishes')`
-    UPDATE invitations
-       SET wish_due_at = CASE WHEN wished_at > now() - interval '1 day'
-                              THEN now() + greatest($2 * interval '1 ms', least(interval '1 hour', (now() - wished_at) / 2)) END,
+    UPDATE invitations i
+       SET wish_due_at = CASE WHEN wished_at > now() - interval '1 day' THEN now() + greatest($2 * interval '1 ms', ${wishPause('now()')}) END,
            wish_failed_at = CASE WHEN wished_at <= now() - interval '1 day' THEN now() END
      WHERE id = ANY ($1::uuid[])
     RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`;

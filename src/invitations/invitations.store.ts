@@ -52,6 +52,7 @@ export interface InvitationRow
   extends
     InvitationFacts,
     Omit<InvitationView, 'object' | 'url' | 'expected' | 'stalled' | 'nextReminderAt'> {
+  readonly wishBrand: string | null;
   readonly remindersSent: number;
   /** When the last message came back; null if a later one was sent. */
   readonly bouncedAt: Date | null;
@@ -325,7 +326,8 @@ export function withoutLink(
   stalls: StallViews,
 ): Omit<InvitationView, 'object' | 'url' | 'remindedAt' | 'nextReminderAt'> {
   const { tokenCiphertext: _, expectedInverters, now: _now, ...facts } = row;
-  const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, isReplaced, ...told } = facts;
+  const { wishDueAt, wishBrand, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, isReplaced, ...told } =
+    facts;
   const { remindersSent, remindedAt, bouncedAt, recoveredAt, ...invitation } = told;
   const stalled = stalls.view('invitation', row, row.stalled);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };

@@ -34,8 +34,15 @@ import { PageQuery } from '../../platform/http/query.decorator.js';
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
 const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, renewal: 410, erased: 410 } as const;
 
-/** The pages whose button needs a new start, unless all is online. */
-const NEEDS_START: readonly OwnerPage['kind'][] = ['ready', 'next', 'rejected', 'declined', 'withdrawn'];
+/** The pages whose button, or pending wish, needs a new start, unless all is online. */
+const NEEDS_START: readonly OwnerPage['kind'][] = [
+  'ready',
+  'next',
+  'rejected',
+  'declined',
+  'withdrawn',
+  'wish',
+];
 type Notice = NonNullable<PageContext['notice']>;
 
 /** Links have 43 characters, and what mail clients and campaigns add. */
@@ -304,11 +311,11 @@ export class OwnerPageController {
   }
 }
 
-/** Returns what the owner is told before the button, if it cannot begin now what it leads to. */
+/** Returns what the owner is told if what the button leads to, or the owner waits for, cannot begin now. */
 function outageOf(page: OwnerPage, { isServed, failingBrands }: Outages): Notice | undefined {
   if (NEEDS_START.includes(page.kind) && !isServed) return 'outage';
-  const isFailing = 'brand' in page && failingBrands.some((brand) => brand === page.brand);
-  return isFailing ? 'outage.brand' : undefined;
+  const wanted = page.kind === 'wish' ? page.wished : 'brand' in page ? page.brand : null;
+  return failingBrands.some((brand) => brand === wanted) ? 'outage.brand' : undefined;
 }
 
 const CACHED = { 'cache-control': 'public, max-age=300' };

@@ -18,7 +18,8 @@ export type OwnerPage =
     }
   /** `brand`: a brand whose session has expired, and which the owner may begin again. */
   | { readonly kind: 'waiting'; readonly steps: readonly Step[]; readonly brand?: string | null }
-  | { readonly kind: 'wish'; readonly steps: readonly Step[] }
+  /** `wished`: the brand of which the owner waits for the start, if the click named one. */
+  | { readonly kind: 'wish'; readonly steps: readonly Step[]; readonly wished: string | null }
   /** A click takes it back, and begins with `brand`. */
   | {
       readonly kind: 'declined';
@@ -42,7 +43,7 @@ type Invited = Pick<
   | 'consentWithdrawnAt'
   | 'isReplaced'
   | 'renewalRequestedAt'
->;
+> & { readonly wishBrand: string | null };
 
 /** A request for a new link counts for this time. A repetition within it does nothing. */
 export const RENEWAL_COUNTS_MS = 86_400_000;
@@ -58,7 +59,8 @@ export function planOwnerPage(
   now: Date,
   failingBrands: readonly string[],
 ): OwnerPage {
-  const { state, brands, erasedAt, wishDueAt, wishFailedAt, declineReason, isReplaced } = invitation;
+  const { state, brands, erasedAt, wishDueAt, wishBrand, wishFailedAt, declineReason, isReplaced } =
+    invitation;
   const isWithdrawn = invitation.consentWithdrawnAt !== null;
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'expired' || (state === 'declined' && isReplaced))
@@ -72,7 +74,7 @@ export function planOwnerPage(
   // All brands may be online before the state of the invitation is updated.
   if (state === 'online' || steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (state === 'declined') return { kind: state, ...again, reason: declineReason };
-  if (wishDueAt !== null) return { kind: 'wish', steps };
+  if (wishDueAt !== null) return { kind: 'wish', steps, wished: wishBrand };
   if (next === undefined) {
     const late = steps.find(({ kind, isLate }) => kind === 'waiting' && isLate);
     return { kind: 'waiting', steps, ...(late && { brand: brands.length > 0 ? late.brand : null }) };

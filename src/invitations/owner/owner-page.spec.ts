@@ -20,7 +20,7 @@ const now = new Date();
 const planOwnerPage = (invitation: Parameters<typeof plan>[0], steps: readonly Step[]) =>
   plan(invitation, steps, now, []);
 const untouched = {
-  ...{ erasedAt: null, wishDueAt: null, wishFailedAt: null },
+  ...{ erasedAt: null, wishDueAt: null, wishBrand: null, wishFailedAt: null },
   ...{ declineReason: null, isReplaced: false, renewalRequestedAt: null, consentWithdrawnAt: null },
 };
 const invited = { state: 'opened', brands: ['acme', 'sunward'], ...untouched } as const;

@@ -218,6 +218,19 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
       ...['form | ../TOKEN/renewal?lang=en | expired.button', 'p | https://sunny.example/back return'],
     ],
   ],
+  ...(['outage', 'outage.brand', undefined] as const).map(
+    (notice): [string, Parameters<OwnerPageView['send']>[1], PageContext, string[]] => [
+      '',
+      { kind: 'wish', steps: ONE, wished: 'sun w' },
+      { notice },
+      [
+        ...['main | data-live', `h1 | wish.${notice ? 'kept' : 'heading'}`],
+        notice === 'outage.brand' ? 'p | wish.brand SunWard' : 'p | wish.text',
+        ...(notice ? ['p | wish.reminder'] : []),
+        ...[BEGUN, ...decline('')],
+      ],
+    ],
+  ),
   ['', { kind: 'erased' }, RETURN, ['h1 | erased.heading', 'p | erased.text']],
   [
     '/?lang=en',

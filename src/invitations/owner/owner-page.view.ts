@@ -206,16 +206,19 @@ export class OwnerPageView {
     const agreed = standing.filter((each) => each.locale === locale);
     const isAgreed = agreed.some(({ hash }) => hash === consent.hash);
     const hasChanged = brand !== undefined && agreed.length > 0 && !isAgreed;
-    const notice = hasChanged ? 'consent.changed' : context.notice;
+    const isKept = page.kind === 'wish' && context.notice !== undefined;
+    const notice = hasChanged ? 'consent.changed' : isKept ? undefined : context.notice;
     // The owner agrees again to an access that has not ended, or the wish is kept.
     const agreesAgain = page.kind === 'withdrawn' && steps.every(({ kind }) => kind === 'online');
     const staysHere = agreesAgain || notice === 'outage' || notice === 'outage.brand';
     const query = (values: Readonly<Record<string, string>>) =>
       `${lang || '?'}${lang && '&'}${String(new URLSearchParams(values))}`;
     return {
-      heading: text(`${page.kind}.heading`),
+      heading: text(isKept ? 'wish.kept' : `${page.kind}.heading`),
       paragraphs: [
-        ...this.paragraphs(page.kind, context, locale, text),
+        ...(isKept
+          ? this.keptWish(page.wished, context, text)
+          : this.paragraphs(page.kind, context, locale, text)),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
         ...(isWithdrawn && page.kind !== 'withdrawn' ? [text('declined.withdrawn')] : []),
         ...(isWithdrawn ? [text('withdrawn.access')] : []),
@@ -279,6 +282,16 @@ export class OwnerPageView {
       link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
       receipt: consents.length > 0 && { url: query({ receipt: '' }), text: text('receipt.link') },
     };
+  }
+
+  /** Returns what the owner is told whose start waits for the end of an outage. */
+  private keptWish(brand: string | null, { notice }: PageContext, text: Translate): string[] {
+    const isOfBrand = notice === 'outage.brand' && brand !== null;
+    const isReminded = this.environment.REMINDER_SCHEDULE_HOURS.some((hours) => hours > 0);
+    return [
+      isOfBrand ? text('wish.brand', { brand: this.brands.nameOf(brand) }) : text('wish.text'),
+      ...(isReminded ? [text('wish.reminder')] : []),
+    ];
   }
 
   private paragraphs(

@@ -46,7 +46,7 @@ interface ReminderPlan {
 }
 
 /** An owner who has left the page open continues without a reminder. */
-const CONTINUES_WITHIN_MS = 5 * 60_000;
+const CONTINUES_WITHIN_MS = 30_000;
 const NO_MORE: ReminderPlan = { reminder: null, dueAt: null };
 
 export function scheduleOf(afterHours: readonly number[], timeZone: string, quiet: string): ReminderSchedule {

@@ -68,9 +68,12 @@ describe('reminders', () => {
   it('tell an owner who had to wait, once, that the start is taken', () => {
     const at = (text: string) => ({ recoveredAt: local(text), wishedAt: local('2026-06-02T09:00') });
     expect(remindersOf(at('2026-06-02T12:00')).slice(0, 2)).toEqual([
-      ['2026-06-02 12:05', 1, 'recovered'],
-      ['2026-06-03 12:05', 2, 'never_opened'],
+      ['2026-06-02 12:00', 1, 'recovered'],
+      ['2026-06-03 12:00', 2, 'never_opened'],
     ]);
+    // An owner who has left the page open continues within seconds.
+    const atOnce = { ...INVITATION, ...at('2026-06-02T12:00') };
+    expect(planReminder(atOnce, SCHEDULE, local('2026-06-02T12:00:29')).reminder).toBeNull();
     expect(remindersOf(at('2026-06-02T22:00'))[0]).toEqual(['2026-06-03 08:00', 1, 'recovered']);
     // The owner has continued since, or the start waits again.
     const continued = { ...at('2026-06-02T12:00'), wishedAt: local('2026-06-02T12:00') };
@@ -82,7 +85,7 @@ describe('reminders', () => {
     );
     expect(waits.reminder).toBeNull();
     expect(remindersOf({ ...at('2026-06-02T12:00'), remindersSent: 4 })).toEqual([
-      ['2026-06-02 12:05', 5, 'recovered'],
+      ['2026-06-02 12:00', 5, 'recovered'],
     ]);
     // It would be due at the end of the quiet hours.
     expect(remindersOf({ ...at('2026-06-02T22:00'), expiresAt: local('2026-06-03T08:00') })).toEqual([]);

@@ -26,6 +26,10 @@ export const isSent = (operation: OperationClass): string => `
     NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', '${operation}')
                   AND (o.health <> 'healthy' OR o.open_until IS NOT NULL OR o.quiet_until > now()))`;
 
+/** Returns since when no trouble of an operation is announced, or null while some is. */
+export const healthySince = (operation: OperationClass): string => `
+    (SELECT max(o.since) FROM remote_operations o WHERE o.operation IN ('token', '${operation}') HAVING bool_and(o.health = 'healthy'))`;
+
 /** Returns a statement that changes the operation $1 and notifies the replicas. */
 const notifying = (set: string, where = 'true') => `
   WITH changed AS (UPDATE remote_operations SET ${set} WHERE operation = $1 AND ${where} RETURNING operation)
