@@ -95,7 +95,7 @@ describe('work under a lease', () => {
 
   it('renews the lease while it runs', async () => {
     const renewals = jest.spyOn(database, 'query');
-    await process(400).runUnderLease('row', never, async (lease) => {
+    await process(4_000).runUnderLease('row', never, async (lease) => {
       await waitFor('three renewals', async () => {
         const isRenewal = ([statement]: Parameters<Database['query']>) => statement === STATEMENTS.renew;
         return renewals.mock.calls.filter(isRenewal).length >= 3;
