@@ -48,11 +48,15 @@ export const MAKE_RETRIES_DUE = `
   UPDATE webhook_subjects AS queued SET due_at = clock_timestamp()
   FROM waiting WHERE queued.endpoint_id = $1 AND queued.subject = waiting.subject`;
 
+/** The most previous attempts of a delivery: more than its schedule has. A handler is retried for ever, so the oldest are dropped. */
+const MOST_PREVIOUS = 20;
+
 // Records a failure only if no other attempt was recorded since the claim. Records a success only once, even if the statement is repeated
 // because the response to its COMMIT was lost. Locks the events in the same order as an erasure. If the user was erased after the request
 // was sent, the tenantReference differs, and the response and the error are not stored. Makes the subject due at the time of the retry, or
 // at once if no retry follows. Writes `last_delivered_at` at most once a second, because each write locks the endpoint. `settled` depends
-// on `seen` to lock the endpoint before the subjects, like TAKE. With different orders, the two statements could deadlock.
+// on `seen` to lock the endpoint before the subjects, like TAKE. With different orders, the two statements could deadlock. The last attempt
+// so far moves to `previous_attempts`, which stays null if the first attempt succeeds.
 const SETTLE = prepared('deliveries.settle_deliveries')`
     WITH item AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset($2::jsonb) AS item (
@@ -72,6 +76,10 @@ const SETTLE = prepared('deliveries.settle_deliveries')`
         early_attempts = delivery.early_attempts + item."isEarly"::int,
         next_attempt_at = CASE WHEN item.status = 'pending'
           THEN coalesce(clock_timestamp() + item."waitMs" * interval '1 millisecond', delivery.next_attempt_at) END,
+        previous_attempts = CASE WHEN delivery.last_attempt_at IS NOT NULL THEN (jsonb_build_array(jsonb_build_object(
+          'attemptedAt', delivery.last_attempt_at, 'status', delivery.last_status,
+          'error', delivery.last_error, 'answer', delivery.last_answer
+        )) || coalesce(delivery.previous_attempts, '[]')) - ${MOST_PREVIOUS} END,
         last_attempt_at = clock_timestamp() - item."sentMsAgo" * interval '1 millisecond',
         last_status = item."httpStatus",
         last_error = CASE WHEN event.reference IS NOT DISTINCT FROM item."tenantReference" THEN item.error END,

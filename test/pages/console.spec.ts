@@ -409,6 +409,10 @@ describeInChromium('the console, in Chromium', () => {
       await page.getByLabel('Outcome').selectOption('retried');
       await soon(page, page.getByText('No delivery fails.'));
       await page.getByRole('region', { name: 'Now' }).getByText('Works; last delivery').waitFor();
+      await last.getByText('HTTP 204').waitFor();
+      await last.getByText('Attempts before').click();
+      await last.getByText('not yet').waitFor();
+      expect(await faultsOf(page)).toEqual([]);
     });
   });
 

@@ -470,7 +470,7 @@ export interface paths {
         };
         /**
          * Read the delivery of one event to one endpoint
-         * @description Shows the last attempt and when the next one is due.
+         * @description Shows each attempt and when the next one is due.
          */
         get: operations["readWebhookDelivery"];
         put?: never;
@@ -2025,6 +2025,62 @@ export interface components {
             lastAnswer: string | null;
             /** Format: date-time */
             createdAt: string;
+        };
+        PreviousAttempt: {
+            /** Format: date-time */
+            attemptedAt: string;
+            /** @description HTTP status of the response; null if there was none */
+            status: number | null;
+            /** @description Why the attempt failed */
+            error: string | null;
+            /** @description The first kilobyte of the body; null if there was none */
+            answer: string | null;
+        };
+        WebhookDeliveryDetailView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "webhook_delivery";
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpointId: string;
+            /**
+             * Format: uuid
+             * @description Sent as `webhook-id`, the same at every attempt
+             */
+            eventId: string;
+            /** @enum {string} */
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.consent.withdrawn.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            /** @description Position of the event in the feed */
+            sequence: string;
+            /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
+            subject: string;
+            /**
+             * @description pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            /** @description Attempts since its creation or last redelivery request */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt. null unless pending, and while an earlier event of the subject is pending
+             */
+            nextAttemptAt: string | null;
+            /** Format: date-time */
+            lastAttemptAt: string | null;
+            /** @description HTTP status of the last response; null if there was none */
+            lastStatus: number | null;
+            /** @description Why the last attempt failed */
+            lastError: string | null;
+            /** @description The first kilobyte of the body of the last response; null if there was none, and after an erasure */
+            lastAnswer: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The attempts before the last one, the latest first, at most 20; also those before a redelivery request. Empty after an erasure */
+            previousAttempts: components["schemas"]["PreviousAttempt"][];
         };
         RedeliveryRequest: {
             /** @description Only these deliveries. Either this or `after` is required */
@@ -8231,7 +8287,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDeliveryView"];
+                    "application/json": components["schemas"]["WebhookDeliveryDetailView"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -8268,7 +8324,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDeliveryView"];
+                    "application/json": components["schemas"]["WebhookDeliveryDetailView"];
                 };
             };
             400: components["responses"]["invalid_request-or-invalid_json"];

@@ -8,7 +8,16 @@ import { useInterval } from '../api/queries.js';
 import { countOf, eventNameOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { Copy } from '../parts/copy.js';
-import { Deliveries, errorOf, Redeliver, Sent, statusOf } from '../parts/deliveries.js';
+import {
+  AnswerText,
+  Deliveries,
+  Fold,
+  lastOf,
+  PreviousAttempts,
+  Redeliver,
+  Sent,
+  statusOf,
+} from '../parts/deliveries.js';
 import { EventTypes, typesIn } from '../parts/event-types.js';
 import { navigate } from '../parts/link.js';
 import { Empty, Loaded, Refusal } from '../parts/loaded.js';
@@ -87,22 +96,18 @@ interface AnswerProps {
 
 function LastAnswer({ of: delivery, from: endpoint }: AnswerProps) {
   if (delivery === null) return <Empty>No event has been sent to it yet. Test it.</Empty>;
-  const error = errorOf(delivery);
+  const answer = lastOf(delivery);
   return (
     <>
       <p>
-        <strong>{statusOf(delivery)}</strong> <Age at={delivery.lastAttemptAt} />
+        <strong>{statusOf(answer)}</strong> <Age at={delivery.lastAttemptAt} />
         <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>, to
       </p>
       <Sent of={delivery} to={endpoint} />
-      {error !== null && <p className="soft">{error}</p>}
-      {delivery.lastAnswer ? (
-        <pre>{delivery.lastAnswer}</pre>
-      ) : (
-        <p className="soft">
-          {delivery.lastStatus === null ? 'There was no answer.' : 'The answer had no body.'}
-        </p>
-      )}
+      <AnswerText of={answer} />
+      <Fold summary="Attempts before">
+        <PreviousAttempts of={delivery} />
+      </Fold>
       <div>
         <Redeliver of={delivery} />
       </div>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '#client/client.js';
 import { client, type Delivery, type Endpoint } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { countOf, eventNameOf } from '../format/words.js';
@@ -116,7 +117,7 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
           },
           {
             title: 'Last answer',
-            of: (each) => <LastAnswer of={each} />,
+            of: (each) => <Answers of={each} />,
             text: ({ lastStatus, lastError, lastAnswer }) =>
               [lastStatus, lastError, lastAnswer].filter((each) => each !== null).join(' '),
           },
@@ -143,9 +144,19 @@ const Attempts = ({ of: { attempts, lastAttemptAt, nextAttemptAt } }: { readonly
   </>
 );
 
-/** Returns the status of the last response, or why there was none. */
-export const statusOf = ({ lastStatus, lastError }: Delivery): string =>
-  lastStatus === null ? (lastError ?? 'none') : `HTTP ${lastStatus}`;
+type Answer = Schemas['PreviousAttempt'];
+
+/** Returns the answer to the last attempt. */
+export const lastOf = ({ lastAttemptAt, lastStatus, lastError, lastAnswer }: Delivery): Answer => ({
+  attemptedAt: lastAttemptAt ?? '',
+  status: lastStatus,
+  error: lastError,
+  answer: lastAnswer,
+});
+
+/** Returns the status of a response, or why there was none. */
+export const statusOf = ({ status, error }: Answer): string =>
+  status === null ? (error ?? 'none') : `HTTP ${status}`;
 
 interface SentProps {
   readonly of: Delivery;
@@ -155,18 +166,7 @@ interface SentProps {
 
 /** Shows the name of the event and, on request, the request that sends it. */
 export function Sent({ of: { type, eventId, sequence }, to }: SentProps) {
-  const [isOpen, setOpen] = useState(false);
   const may = useMay();
-  const event = useQuery({
-    queryKey: ['event', eventId],
-    queryFn: async () => {
-      const query = { after: String(BigInt(sequence) - 1n), limit: 1 };
-      const { data } = await client.GET('/api/v1/events', { params: { query } });
-      return data.items.find(({ id }) => id === eventId) ?? null;
-    },
-    enabled: isOpen,
-    staleTime: Infinity,
-  });
   const name = (
     <code className="word">
       {eventNameOf(type)
@@ -176,22 +176,45 @@ export function Sent({ of: { type, eventId, sequence }, to }: SentProps) {
   );
   if (!may('events:read')) return name;
   return (
+    <Fold summary={name}>
+      <Request eventId={eventId} sequence={sequence} to={to} />
+    </Fold>
+  );
+}
+
+function Request({ eventId, sequence, to }: Pick<Delivery, 'eventId' | 'sequence'> & Pick<SentProps, 'to'>) {
+  const event = useQuery({
+    queryKey: ['event', eventId],
+    queryFn: async () => {
+      const query = { after: String(BigInt(sequence) - 1n), limit: 1 };
+      const { data } = await client.GET('/api/v1/events', { params: { query } });
+      return data.items.find(({ id }) => id === eventId) ?? null;
+    },
+    staleTime: Infinity,
+  });
+  return (
+    <Loaded query={event}>
+      {(data) =>
+        data === null ? (
+          <p className="soft">The event is no longer stored.</p>
+        ) : (
+          <pre tabIndex={0}>
+            {to !== undefined && headOf(to, eventId)}
+            {JSON.stringify(data, null, 2)}
+          </pre>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Shows the summary and, on request, the children, which exist only while they are shown. */
+export function Fold({ summary, children }: { readonly summary: ReactNode; readonly children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
     <details onToggle={(change) => setOpen(change.currentTarget.open)}>
-      <summary>{name}</summary>
-      {isOpen && (
-        <Loaded query={event}>
-          {(data) =>
-            data === null ? (
-              <p className="soft">The event is no longer stored.</p>
-            ) : (
-              <pre tabIndex={0}>
-                {to !== undefined && headOf(to, eventId)}
-                {JSON.stringify(data, null, 2)}
-              </pre>
-            )
-          }
-        </Loaded>
-      )}
+      <summary>{summary}</summary>
+      {isOpen && children}
     </details>
   );
 }
@@ -206,22 +229,56 @@ const headOf = ({ url, headerNames }: Pick<Endpoint, 'url' | 'headerNames'>, eve
     '\n',
   ].join('\n');
 
-/** Returns what was wrong beside the status of the last response, or null. */
-export const errorOf = ({ lastStatus, lastError }: Delivery): string | null =>
-  lastStatus === null || lastError === `responded with ${lastStatus}` ? null : lastError;
-
-/** Shows the last response of the receiver. Hides it behind a summary, because it may be any text and is long on a phone. */
-function LastAnswer({ of: delivery }: { readonly of: Delivery }) {
-  const { lastAnswer } = delivery;
-  const status = statusOf(delivery);
-  const error = errorOf(delivery);
-  if (error === null && !lastAnswer) return status;
+/** Shows what was wrong beside the status of a response, and its body. */
+export function AnswerText({ of: { status, error, answer } }: { readonly of: Answer }) {
   return (
-    <details>
-      <summary>{status}</summary>
-      {error !== null && <div className="soft">{error}</div>}
-      {lastAnswer !== null && lastAnswer !== '' && <pre>{lastAnswer}</pre>}
-    </details>
+    <>
+      {status !== null && error !== null && error !== `responded with ${status}` && (
+        <div className="soft">{error}</div>
+      )}
+      {answer ? (
+        <pre>{answer}</pre>
+      ) : (
+        <p className="soft">{status === null ? 'There was no answer.' : 'The answer had no body.'}</p>
+      )}
+    </>
+  );
+}
+
+/** Shows the answers of the receiver, the latest first. Hides them behind a summary, because they may be any text and are long on a phone. */
+function Answers({ of: delivery }: { readonly of: Delivery }) {
+  const last = lastOf(delivery);
+  if (delivery.lastAttemptAt === null) return statusOf(last);
+  return (
+    <Fold summary={statusOf(last)}>
+      <AnswerText of={last} />
+      <PreviousAttempts of={delivery} />
+    </Fold>
+  );
+}
+
+/** Shows the attempts before the last one, the latest first. */
+export function PreviousAttempts({ of: { id, lastAttemptAt } }: { readonly of: Delivery }) {
+  const delivery = useQuery({
+    queryKey: ['webhooks', 'attempts', id, lastAttemptAt],
+    queryFn: async () =>
+      (await client.GET('/api/v1/webhook-deliveries/{id}', { params: { path: { id } } })).data,
+  });
+  return (
+    <Loaded query={delivery}>
+      {({ previousAttempts }) =>
+        previousAttempts.length === 0 ? (
+          <p className="soft">There was no attempt before.</p>
+        ) : (
+          previousAttempts.map((attempt, nth) => (
+            <div key={nth}>
+              {statusOf(attempt)}, <Age at={attempt.attemptedAt} />
+              <AnswerText of={attempt} />
+            </div>
+          ))
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -956,6 +956,7 @@ CREATE TABLE webhook_deliveries (
   last_answer text,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   early_attempts integer DEFAULT 0 NOT NULL,
+  previous_attempts jsonb,
   CONSTRAINT webhook_deliveries_only_pending_has_next_attempt CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL)),
   CONSTRAINT webhook_deliveries_status_is_known CHECK (status IN ('pending', 'delivered', 'failed'))
 ) WITH (fillfactor=80);
@@ -983,6 +984,7 @@ COMMENT ON COLUMN webhook_deliveries.last_attempt_at IS 'When it was last sent. 
 COMMENT ON COLUMN webhook_deliveries.last_status IS 'HTTP status of the last response. Null: none.';
 COMMENT ON COLUMN webhook_deliveries.last_error IS 'Why the last attempt failed. Null if it succeeded.';
 COMMENT ON COLUMN webhook_deliveries.last_answer IS 'The first kilobyte of the last response''s body. Null: none, and after an erasure.';
+COMMENT ON COLUMN webhook_deliveries.previous_attempts IS 'The attempts before the last one, the latest first, at most 20: attemptedAt, status, error, answer. Null: none, and after an erasure.';
 COMMENT ON COLUMN webhook_deliveries.created_at IS 'When it was inserted.';
 COMMENT ON COLUMN webhook_deliveries.early_attempts IS 'How many of the attempts were made before their time by the retry schedule. They do not count towards it.';
 

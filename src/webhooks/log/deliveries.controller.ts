@@ -9,6 +9,7 @@ import { formatSequence, toEventType } from '../../events/cloud-event.js';
 import {
   RedeliveryRequest,
   RedeliveryView,
+  WebhookDeliveryDetailView,
   WebhookDeliveryView,
   type StoredDelivery,
 } from './deliveries.dto.js';
@@ -48,11 +49,13 @@ export class WebhookDeliveriesController {
   @Operation('webhooks:manage', {
     command: 'webhooks delivery',
     summary: 'Read the delivery of one event to one endpoint',
-    description: 'Shows the last attempt and when the next one is due.',
+    description: 'Shows each attempt and when the next one is due.',
   })
-  @ApiOkResponse({ type: WebhookDeliveryView })
-  async readWebhookDelivery(@Param('id', ParseUuid) id: string): Promise<WebhookDeliveryView> {
-    return toView(found(await this.deliveries.find(id), `webhook delivery ${id}`));
+  @ApiOkResponse({ type: WebhookDeliveryDetailView })
+  async readWebhookDelivery(@Param('id', ParseUuid) id: string): Promise<WebhookDeliveryDetailView> {
+    const { previousAttempts, ...delivery } = found(await this.deliveries.find(id), `webhook delivery ${id}`);
+    const attempts = previousAttempts.map((each) => ({ ...each, attemptedAt: new Date(each.attemptedAt) }));
+    return WebhookDeliveryDetailView.of({ ...toView(delivery), previousAttempts: attempts });
   }
 
   @Post('webhook-deliveries/:id/redeliver')
@@ -64,7 +67,7 @@ export class WebhookDeliveriesController {
     description:
       'Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.',
   })
-  @ApiAcceptedResponse({ type: WebhookDeliveryView, description: 'The pending delivery' })
+  @ApiAcceptedResponse({ type: WebhookDeliveryDetailView, description: 'The pending delivery' })
   async redeliverWebhookDelivery(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     found(await this.deliveries.redeliverOne(id, actorOf(key)), `webhook delivery ${id}`);
     return this.readWebhookDelivery(id);

@@ -9,7 +9,7 @@ import { TypesField } from '../endpoints/endpoints.dto.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 const MAX_IDS = 200;
 
-export class WebhookDeliveryView extends schema.resourceOf('webhook_delivery', {
+const DELIVERY = {
   id: schema.uuid(),
   endpointId: schema.uuid(),
   eventId: schema.uuid('Sent as `webhook-id`, the same at every attempt'),
@@ -37,6 +37,23 @@ export class WebhookDeliveryView extends schema.resourceOf('webhook_delivery', {
     ),
   ),
   createdAt: schema.instant(),
+};
+
+export class WebhookDeliveryView extends schema.resourceOf('webhook_delivery', DELIVERY) {}
+
+export class PreviousAttempt extends schema.schemaOf({
+  attemptedAt: schema.instant(),
+  status: schema.nullable(schema.count('HTTP status of the response; null if there was none')),
+  error: schema.nullable(schema.text('Why the attempt failed')),
+  answer: schema.nullable(schema.text('The first kilobyte of the body; null if there was none')),
+}) {}
+
+export class WebhookDeliveryDetailView extends schema.resourceOf('webhook_delivery', {
+  ...DELIVERY,
+  previousAttempts: schema.listOf(
+    PreviousAttempt,
+    'The attempts before the last one, the latest first, at most 20; also those before a redelivery request. Empty after an erasure',
+  ),
 }) {}
 
 export type StoredDelivery = Omit<WebhookDeliveryView, 'object' | 'type'> & {

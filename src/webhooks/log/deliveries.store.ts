@@ -6,7 +6,7 @@ import type { EventName } from '../../events/catalogue.rules.js';
 import { sequenceEvents } from '../../events/sequence.sql.js';
 import { makeDue } from '../../delivery/queue.sql.js';
 import { lockEndpoint } from '../endpoint.sql.js';
-import type { RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
+import type { PreviousAttempt, RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
 import { DELIVERIES, DELIVERY_COLUMNS, type DeliveriesQuery } from './deliveries.list.js';
 
 /** A request ends after about 20 s, before load balancers time out. The caller sends another request for the rest. */
@@ -63,13 +63,14 @@ const REDELIVER_SPAN = `
 export class WebhookDeliveriesStore {
   constructor(private readonly database: Database) {}
 
-  async find(id: string): Promise<StoredDelivery | null> {
+  async find(id: string) {
     const text = `
-      SELECT ${DELIVERY_COLUMNS}
+      SELECT ${DELIVERY_COLUMNS}, coalesce(delivery.previous_attempts, '[]') AS "previousAttempts"
       FROM webhook_deliveries AS delivery JOIN domain_events AS event ON event.position = delivery.position
       JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.handler IS NULL
       WHERE delivery.id = $1`;
-    return (await this.database.query<StoredDelivery>(text, [id]))[0] ?? null;
+    type Found = StoredDelivery & { readonly previousAttempts: readonly PreviousAttempt[] };
+    return (await this.database.query<Found>(text, [id]))[0] ?? null;
   }
 
   list(query: DeliveriesQuery): Promise<Page<StoredDelivery>> {
@@ -130,7 +131,8 @@ const recordRedelivery = (tx: Transaction, target: string, actor: string, detail
 
 async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]) {
   if ((await lockEndpoint(tx, endpointId)) === null) return null;
-  const known = await tx.prisma.webhookDelivery.findMany({ where: { endpointId, id: { in: [...ids] } } });
+  const where = { endpointId, id: { in: [...ids] } };
+  const known = await tx.prisma.webhookDelivery.findMany({ where, select: { id: true } });
   const foreign = ids.filter((id) => !known.some((delivery) => delivery.id === id));
   if (foreign.length > 0) return foreign;
   await makeDue(tx, endpointId);

@@ -223,6 +223,31 @@ describe('a webhook', () => {
     await waitFor('it is sent once more', () => attempts() === 3);
   });
 
+  it('keeps each attempt with its answer, the latest first: the last one and at most 20 before', async () => {
+    await start({ fail: 1, answer: 'not yet' });
+    await announce(service.database, 1, 1);
+    await waitForAttempts(1);
+    await service.database.query(
+      `UPDATE webhook_deliveries SET previous_attempts = (
+         SELECT jsonb_agg(jsonb_build_object('attemptedAt', now(), 'status', NULL, 'error', 'reset', 'answer', NULL))
+         FROM generate_series(1, 20)
+       ) WHERE endpoint_id = $1 RETURNING id`,
+      [endpoint.id],
+    );
+    const [delivery] = await client.list<{ id: string }>(`/webhook-deliveries?endpointId=${endpoint.id}`);
+    await behave({ answer: 'thanks' });
+    await client.call('POST', `/webhook-deliveries/${delivery!.id}/redeliver`);
+    const { body } = await waitFor('it is delivered', async () => {
+      const read = await client.call<{ status: string }>('GET', `/webhook-deliveries/${delivery!.id}`);
+      return read.body.status === 'delivered' && read;
+    });
+    const attemptedAt = expect.stringMatching(/T.*Z$/);
+    const reset = { attemptedAt, status: null, error: 'reset', answer: null };
+    const first = { attemptedAt, status: 500, error: 'responded with 500', answer: 'not yet' };
+    const previousAttempts = [first, ...Array.from({ length: 19 }, () => reset)];
+    expect(body).toMatchObject({ attempts: 1, lastStatus: 204, previousAttempts });
+  });
+
   it('is given up after the whole schedule, and the next of its subject is sent', async () => {
     await start({ fail: 1 }, [20, 20]);
     await announce(service.database, 1, 2);

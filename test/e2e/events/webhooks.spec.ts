@@ -611,6 +611,7 @@ describe('webhook deliveries', () => {
       lastStatus: null,
       lastError: 'responded with 500',
       lastAnswer: null,
+      previousAttempts: [],
       createdAt: expect.any(String),
     });
     const { eventId, subject } = all[0]!;

@@ -37,7 +37,9 @@ type Body = Readonly<Record<string, never>> & {
   readonly id: string;
   readonly state: string;
   readonly gridLocations: readonly { readonly id: string }[];
+  readonly status: string;
   readonly items: readonly Body[];
+  readonly previousAttempts: readonly unknown[];
 };
 
 const EAN = '541448820044186577';
@@ -138,14 +140,18 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
       const { items } = await ask('listWebhookDeliveries', 200, { parameters: { status: 'delivered' } });
       return pending.items.length === 0 && items[0];
     });
-    await ask('readWebhookDelivery', 200, { parameters: { id: delivery.id } });
+    const ofDelivery = { parameters: { id: delivery.id } };
+    await ask('redeliverWebhookDelivery', 202, ofDelivery);
+    await waitFor('its second attempt', async () => {
+      const { status, previousAttempts } = await ask('readWebhookDelivery', 200, ofDelivery);
+      return status === 'delivered' && previousAttempts.length === 1;
+    });
     await ask('testWebhookEndpoint', 200, { parameters });
     await ask('rotateWebhookSecret', 200, { parameters, request: { overlapSeconds: 3_600 } });
     await ask('changeWebhookEndpoint', 200, {
       parameters,
       request: { types: [], description: 'all events' },
     });
-    await ask('redeliverWebhookDelivery', 202, { parameters: { id: delivery.id } });
     await ask('redeliverToWebhookEndpoint', 202, { parameters, request: { after: '0', onlyFailed: true } });
     await ask('readWebhookEndpoint', 200, { parameters });
     await ask('listWebhookEndpoints', 200, { parameters: { limit: '1' } });

@@ -197,6 +197,7 @@ describe('the OpenAPI document', () => {
       CreatedWebhookEndpointView: 'webhook_endpoint',
       WebhookEndpointView: 'webhook_endpoint',
       WebhookDeliveryView: 'webhook_delivery',
+      WebhookDeliveryDetailView: 'webhook_delivery',
       CreatedApiKeyView: 'api_key',
       ApiKeyView: 'api_key',
       AuditEntryView: 'audit_entry',

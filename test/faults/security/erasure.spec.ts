@@ -119,6 +119,10 @@ describe('R38: erasure is complete', () => {
       const places = await placesOf(person, service);
       return places.includes('session_polls') && places.includes('webhook_deliveries');
     });
+    await database.query(
+      `UPDATE webhook_deliveries SET previous_attempts = jsonb_build_array(jsonb_build_object('answer', last_answer))
+       WHERE last_answer IS NOT NULL`,
+    );
   });
   afterAll(async () => {
     await service.close();
