@@ -8,6 +8,8 @@ import { BRANDS_OF_SESSIONS } from './brands.store.js';
 const NEWEST = 100;
 /** The failing sessions of fewer users may have another reason than their brand. */
 const LEAST_FAILING = 5;
+/** While reads are degraded, the sessions of others that must have been read since the brand fails, and none of which may have failed. */
+const LEAST_READ = 3;
 /** A session that has failed for longer does not count, so that owners can try again, and show whether the brand still fails. */
 const FAILS_WITHIN = '1 day';
 
@@ -20,7 +22,10 @@ export const FAILING_BRANDS = `
 
 // A brand fails if newest sessions of at least 5 users cannot be read, at least as many as can, and a session of another brand, or without
 // one, has been read since, and before one of them failed again: after an outage of the whole remote service, the sessions of one brand are
-// read before those of the others. The interface has no sign of a brand but this. $1: the ms within which each open session is read.
+// read before those of the others. A brand with most of the sessions opens the breaker of all reads, so that each session is read far too
+// seldom to fail three times. While reads are degraded, one failure of each session is enough, if no session of the brand has been read since,
+// several of others have, and none of others has failed. The interface has no sign of a brand but this. $1: the ms within which each open
+// session is read.
 // OFFSET 0 prevents a hash join, which would read all polls.
 const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
     WITH RECURSIVE ${BRANDS_OF_SESSIONS}, newest AS (
@@ -32,20 +37,32 @@ const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
         WHERE s.brand IS NULL ORDER BY s.brand DESC, s.recorded_at DESC LIMIT ${NEWEST})
     ), polled AS (
       SELECT s.brand, s.user_id, p.failing_since, p.planned_at AS failed_at, ${CHECKED_AT} AS read_at,
-             p.failures >= ${UNREACHABLE_READS} AND p.not_found = 0 AND p.failing_since > now() - interval '${FAILS_WITHIN}' AS is_failing,
+             CASE WHEN p.not_found = 0 AND p.failing_since > now() - interval '${FAILS_WITHIN}' THEN p.failures ELSE 0 END AS failures,
              p.failures = 0 AND ${CHECKED_AT} > greatest(s.recorded_at, now() - ${STRETCH} * $1::float8 * interval '1 ms') AS is_read
         FROM newest s CROSS JOIN LATERAL (SELECT * FROM session_polls WHERE session_id = s.id OFFSET 0) p
         LEFT JOIN poll_batches b ON b.id = p.batch_id
     ), counted AS (
-      SELECT brand, count(*) FILTER (WHERE is_failing) AS failing, count(*) FILTER (WHERE is_read) AS read,
-             count(DISTINCT user_id) FILTER (WHERE is_failing) AS users, max(failed_at) FILTER (WHERE is_failing) AS failed_at,
-             (array_agg(failing_since ORDER BY failing_since) FILTER (WHERE is_failing))[${LEAST_FAILING}] AS since
-        FROM polled GROUP BY brand
+      SELECT brand, least_failures, count(*) FILTER (WHERE failures >= least_failures) AS failing, count(*) FILTER (WHERE is_read) AS read,
+             count(DISTINCT user_id) FILTER (WHERE failures >= least_failures) AS users,
+             max(failed_at) FILTER (WHERE failures >= least_failures) AS failed_at,
+             (array_agg(failing_since ORDER BY failing_since) FILTER (WHERE failures >= least_failures))[${LEAST_FAILING}] AS since
+        FROM polled, (VALUES (1), (${UNREACHABLE_READS})) AS sorts (least_failures)
+       GROUP BY brand, least_failures
     ), found AS (
-      SELECT c.brand, c.since, c.failing, c.read FROM counted c
-       WHERE c.brand IS NOT NULL AND c.failing >= c.read AND c.users >= ${LEAST_FAILING}
-         AND EXISTS (SELECT FROM polled o WHERE o.is_read AND o.brand IS DISTINCT FROM c.brand AND o.read_at > c.since
-                                            AND (o.read_at < c.failed_at OR c.brand = ANY (${FAILING_BRANDS})))
+      SELECT DISTINCT ON (c.brand) c.brand, c.since, c.failing, c.read
+        FROM counted c CROSS JOIN LATERAL (
+          SELECT count(*) FILTER (WHERE o.is_read AND o.read_at > c.since AND o.brand IS DISTINCT FROM c.brand) AS others,
+                 count(*) FILTER (WHERE o.is_read AND o.read_at > c.since AND o.brand IS DISTINCT FROM c.brand
+                                    AND (o.read_at < c.failed_at OR c.brand = ANY (${FAILING_BRANDS}))) AS others_between,
+                 bool_or(o.is_read AND o.read_at > c.since AND o.brand = c.brand
+                         OR o.failures > 0 AND o.failing_since > c.since AND o.brand IS DISTINCT FROM c.brand) AS is_mixed
+            FROM polled o) o
+       WHERE c.brand IS NOT NULL AND c.users >= ${LEAST_FAILING}
+         AND (c.least_failures > 1 AND c.failing >= c.read AND o.others_between > 0
+              OR NOT o.is_mixed AND o.others >= ${LEAST_READ}
+                 AND (c.brand = ANY (${FAILING_BRANDS})
+                      OR EXISTS (SELECT FROM remote_operations WHERE operation = 'read_session' AND health <> 'healthy')))
+       ORDER BY c.brand, c.least_failures DESC
     ), ended AS (
       DELETE FROM brand_outages WHERE brand NOT IN (SELECT brand FROM found)
     )

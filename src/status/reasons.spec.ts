@@ -220,6 +220,21 @@ it.each<[string, string, Partial<Facts>]>([
   expect(reasons).toEqual([{ code, detail: expect.stringContaining(detail) }]);
 });
 
+it('the brands that fail are named where their failures hold back the reads of all', () => {
+  const brandOutages = ['acme', 'zeus'].map((brand) => ({ brand, failing: 7, read: 0, seconds: 60 }));
+  const of = (operation: 'read_session' | 'start_session') =>
+    reasonsOf({
+      ...HEALTHY,
+      ...degraded({ operation, health: 'degraded', reason: 'status 500' }),
+      brandOutages,
+    });
+  const told = 'only sessions of acme, zeus fail, and hold back the reads of all';
+  const brands = ['brand_unreachable', 'brand_unreachable'];
+  expect(of('read_session').map(({ code }) => code)).toEqual(['remote_degraded', ...brands]);
+  expect(of('read_session')[0]!.detail).toContain(told);
+  expect(of('start_session')[0]!.detail).not.toContain(told);
+});
+
 const activity = (change: Partial<Facts['activity']>) => ({ activity: { ...HEALTHY.activity, ...change } });
 const sessions = (change: Partial<Facts['sessions']>) => ({ sessions: { ...HEALTHY.sessions, ...change } });
 const budget = (change: Partial<Facts['budget']>) => ({ budget: { ...HEALTHY.budget, ...change } });

@@ -46,7 +46,8 @@ export const REASONS_OF_REMOTE = {
     alertAfter: '5m',
     find: (facts) =>
       failingOf(facts).map(
-        ({ operation, reason, since }) => `${operation}: ${reason}, since ${since.toISOString()}`,
+        ({ operation, reason, since }) =>
+          `${operation}: ${reason}, since ${since.toISOString()}${operation === 'read_session' ? brandsIn(facts) : ''}`,
       ),
     began: (facts) => failingOf(facts).map(({ since }) => since),
   },
@@ -134,6 +135,12 @@ const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credential
 
 const failingOf = ({ remote, replicas }: Facts) =>
   isBehindProxyFault(replicas) ? [] : troubleOf(remote, 'degraded');
+
+/** Returns the brands whose sessions fail, while those of others are read: they alone hold back the reads of all. */
+const brandsIn = ({ brandOutages }: Facts): string =>
+  brandOutages.length === 0
+    ? ''
+    : `; only sessions of ${brandOutages.map(({ brand }) => brand).join(', ')} fail, and hold back the reads of all`;
 
 const proxyFaultsOf = (replicas: Facts['replicas']): string[] =>
   replicas.flatMap(({ name, isAlive, proxyFault }) =>

@@ -20,6 +20,7 @@ beforeAll(() => {
 });
 beforeEach(async () => {
   await database.query('TRUNCATE users, brand_outages CASCADE');
+  await setReads('healthy');
 });
 
 /** The session has failed before and after READ. */
@@ -29,7 +30,15 @@ const FAILING = {
   planned_at: ago(MINUTE / 2),
   ...readAt(ago(6 * MINUTE)),
 };
+const ONCE = { ...FAILING, failures: 1 };
 const READ = readAt(ago(MINUTE));
+
+async function setReads(health: string): Promise<void> {
+  await database.query(
+    `UPDATE remote_operations SET health = $1, reason = nullif($2, $1) WHERE operation = 'read_session'`,
+    [health, 'healthy'],
+  );
+}
 
 /** Inserts watched sessions of a brand, which were started an hour ago. */
 async function insertPolls(
@@ -127,6 +136,37 @@ describe('an outage of a brand', () => {
     await database.query(`UPDATE session_polls SET claimed_at = now() + interval '1 s' WHERE failures = 0`);
     expect(await failing()).toEqual(['acme']);
   });
+
+  it.each<[string, string, number, string, number, string | null, object]>([
+    ['found', 'degraded', 5, 'acme', 3, null, {}],
+    ['none while reads are healthy', 'healthy', 5, 'acme', 3, null, {}],
+    ['none with four users', 'degraded', 4, 'acme', 3, null, {}],
+    ['none with two others', 'degraded', 5, 'acme', 2, null, {}],
+    ['none if it is read too', 'degraded', 5, 'acme', 3, 'acme', READ],
+    ['found if it was read before', 'degraded', 5, 'acme', 3, 'acme', readAt(ago(7 * MINUTE))],
+    ['none if another fails too', 'degraded', 5, 'acme', 3, 'zeus', { ...ONCE, failing_since: ago(MINUTE) }],
+    [
+      'found if another failed before',
+      'degraded',
+      5,
+      'acme',
+      3,
+      'zeus',
+      { ...ONCE, failing_since: ago(9 * MINUTE) },
+    ],
+  ])(
+    'of a brand that is most of the sessions, whose failures hold back the reads of all, is %s (%s)',
+    async (result, health, failingUsers, brand, others, alsoBrand, also) => {
+      await setReads(health);
+      await insertPolls(brand, failingUsers, ONCE);
+      await insertPolls('sunward', others, READ);
+      if (alsoBrand !== null) await insertPolls(alsoBrand, 1, also);
+      expect(await failing()).toEqual(result.startsWith('found') ? [brand] : []);
+      // A read that succeeds closes the breaker for a moment.
+      await setReads('healthy');
+      expect(await failing()).toEqual(result.startsWith('found') ? [brand] : []);
+    },
+  );
 
   it('is known by reads of sessions without a brand', async () => {
     await insertPolls('acme', 5, FAILING);
