@@ -35,6 +35,8 @@ describeInChromium('the pictures of the documents', () => {
     BRAND_COLOR: '#ffe14d',
     BRAND_SUPPORT_URL: 'https://sunny.example/help',
     WEBHOOK_RETRY_SCHEDULE_MS: [3_600_000],
+    POLL_MIN_INTERVAL_MS: 15_000,
+    POLL_MAX_INTERVAL_MS: 900_000,
   });
   const client = TestClient.of(service);
   let browser: Browser;
@@ -77,6 +79,7 @@ describeInChromium('the pictures of the documents', () => {
     const { body: session } = await client.start(id, { brand });
     if (nth % 2 === 0) {
       await service.sandbox!.control.complete(session.id, { onlineAfterMs: 0 });
+      await client.call('POST', `/onboarding/pv/${session.id}/refresh`);
       await client.untilState(session.id, 'online');
     } else
       await change(
@@ -106,7 +109,10 @@ describeInChromium('the pictures of the documents', () => {
   };
 
   it('show the page for the person on duty', async () => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const context = await browser.newContext({
+      viewport: { width: 1024, height: 768 },
+      deviceScaleFactor: 2,
+    });
     const page = await context.newPage();
     await page.goto(`${service.url}/console`);
     await page.getByLabel('API key').fill(client.key);
@@ -125,7 +131,11 @@ describeInChromium('the pictures of the documents', () => {
       brands: Object.keys(BRANDS),
       metadata: { label: 'Kerkstraat 12' },
     });
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'en' });
+    const context = await browser.newContext({
+      viewport: { width: 360, height: 780 },
+      deviceScaleFactor: 2,
+      locale: 'en',
+    });
     const page = await context.newPage();
     await page.goto(body.url);
     await page.getByText('Kerkstraat 12').waitFor();

@@ -113,12 +113,13 @@ describe('what administrators see of a service at work', () => {
     expect(lag?.expired_leases).toBe('0');
   });
 
-  it('answers every question of docs/sql.md, from views that the page lists', async () => {
+  it('answers every question of docs/sql.md, from views that the page lists, and that of docs/operations.md', async () => {
     const page = await readPage('docs/sql.md');
     const [head = '', ...sections] = page.split(/^#{2,3} /m);
     const questions = sections.flatMap((section) => [...section.matchAll(/^```sql\n(.*?)^```/gms)]);
     expect(questions.length).toBeGreaterThan(5);
-    for (const [, sql = ''] of questions) await query(sql);
+    const ofOperations = (await readPage('docs/operations.md')).matchAll(/^```sql\n(.*?)^```/gms);
+    for (const [, sql = ''] of [...questions, ...ofOperations]) await query(sql);
     const listed = (head.match(/^- .*$/gm) ?? []).flatMap((line) => line.match(/(?<=`)[a-z_]+(?=`)/g) ?? []);
     const views = await query(`SELECT viewname FROM pg_views WHERE schemaname = 'admin' ORDER BY 1`);
     expect(listed.sort()).toEqual(views.map(({ viewname }) => viewname));
