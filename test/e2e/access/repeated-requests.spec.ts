@@ -134,7 +134,7 @@ it('a response that cannot be stored is sent, and the request is executed again 
   const repeated = send(client, '/users', body, 'lost');
   await waitFor('the repetition to wait', async () => {
     const leased = await service.database.query(
-      `UPDATE idempotency_keys SET lease_until = clock_timestamp() WHERE lease_until IS NOT NULL RETURNING id`,
+      `UPDATE idempotency_keys SET lease_until = clock_timestamp() - interval '1 ms' WHERE lease_until IS NOT NULL RETURNING id`,
     );
     return leased.length > 0;
   });

@@ -1618,7 +1618,8 @@ describe('a reminder', () => {
     await waitFor('the brand to be read', async () => (await failing()).length === 0);
     await isIn(one.id, 'started');
     await query(
-      `UPDATE invitations SET recovered_at = recovered_at - interval '1 h', wished_at = wished_at - interval '2 h', reminder_due_at = now() WHERE id = $1`,
+      `UPDATE invitations SET recovered_at = recovered_at - interval '1 h', wished_at = wished_at - interval '2 h',
+              reminder_due_at = now() - interval '1 ms' WHERE id = $1`,
       [one.id],
     );
     for (let time = 0; time < 2; time++) await remind();

@@ -21,7 +21,7 @@ const KILLED = 8;
 const TIMEOUT_MS = isLong ? 10_000 : 3_000;
 /** The duration of the disturbance: longer than a lease and `lock_timeout`. */
 const DISTURBED_MS = isLong ? 60_000 : 6_000;
-const ENDED_WITHIN_MS = 15_000;
+const ENDED_WITHIN_MS = isLong ? 15_000 : 60_000;
 /** A start ends this long after its lease expired, 4 s for the worker to see it and 1 s until its next check. */
 const SEEN_ENDED_MS = isLong ? ENDED_WITHIN_MS : 6_000;
 
