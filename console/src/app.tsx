@@ -11,9 +11,10 @@ import { Loaded, Loading } from './parts/loaded.js';
 import { MayContext } from './parts/may.js';
 import { Shell } from './parts/shell.js';
 import { SignInPage } from './pages/sign-in.js';
-import { PAGES, pathOf, type PageName, type Route } from './rules/route.js';
+import { pathOf, type PageName, type Route } from './rules/route.js';
 import { homeFor, mayIn, missingFor, type May } from './rules/scopes.js';
 import { theme } from './theme.js';
+import { texts } from './texts.js';
 
 // Each page is a file of its own, which the browser loads when the page is first opened.
 const AuditPage = lazy(async () => ({ default: (await import('./pages/audit.js')).AuditPage }));
@@ -81,10 +82,12 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   const may = mayIn(who.scopes);
   useEffect(() => (may('events:read') ? follow(queries) : undefined), [may]);
   useEffect(() => {
-    document.title = `${route.page === 'unknown' ? 'Not found' : PAGES[route.page]} · PV Onboarding`;
+    document.title = texts.app.titleOf(
+      route.page === 'unknown' ? texts.app.notFound : texts.pages[route.page],
+    );
     setTerm('');
   }, [route.page, route.id]);
-  const pages = (Object.keys(PAGES) as PageName[]).filter((page) => missingFor(page, may) === null);
+  const pages = (Object.keys(texts.pages) as PageName[]).filter((page) => missingFor(page, may) === null);
   const [first] = pages;
   useEffect(() => {
     // At Back, the browser itself returns to the position on the page.
@@ -124,8 +127,8 @@ function Page({ route: { page, id, filters }, may }: { readonly route: Route; re
   if (missing !== null)
     return (
       <>
-        <h1>You may not see this page</h1>
-        <p>It needs {missing}.</p>
+        <h1>{texts.app.mayNotSee}</h1>
+        <p>{texts.app.needs(missing)}</p>
       </>
     );
   switch (page) {
@@ -161,6 +164,6 @@ function Page({ route: { page, id, filters }, may }: { readonly route: Route; re
         <CampaignPage key={id} id={id} filters={filters} />
       );
     case 'unknown':
-      return <h1>There is no such page</h1>;
+      return <h1>{texts.app.noSuchPage}</h1>;
   }
 }

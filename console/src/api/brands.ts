@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMay } from '../parts/may.js';
 import type { Filter } from '../parts/list.js';
 import { brandNamesOf, type BrandNames } from '../rules/brands.js';
+import { texts } from '../texts.js';
 import { client } from './client.js';
 
 const NONE = brandNamesOf([]);
@@ -20,9 +21,9 @@ export function useBrands(): BrandNames {
 
 /** A filter by brand: a choice of names, or a text if no brand has a name. */
 export const brandFilter = ({ all, nameOf }: BrandNames, value: string | undefined): Filter => {
-  const shown = { name: 'brand', label: 'Brand' };
+  const shown = { name: 'brand', label: texts.titles.brand };
   if (all.length === 0) return { ...shown, kind: 'text' };
   const isListed = value === undefined || all.some(([id]) => id === value);
   const others = isListed ? [] : [[value, nameOf(value)] as const];
-  return { ...shown, kind: 'choice', options: [['', 'any'], ...all, ...others] };
+  return { ...shown, kind: 'choice', options: [['', texts.values.any], ...all, ...others] };
 };

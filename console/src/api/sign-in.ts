@@ -1,4 +1,5 @@
 import { PREFIX } from '../rules/prefix.js';
+import { texts } from '../texts.js';
 
 /** The person who is signed in, as the service returns it. */
 export interface SignedIn {
@@ -14,7 +15,8 @@ export type SignInBy = 'oidc' | 'key';
 export type Entry =
   { readonly kind: 'in'; readonly who: SignedIn } | { readonly kind: 'out'; readonly signIn: SignInBy };
 
-export const nameOf = ({ name }: SignedIn): string => (name === 'environment' ? 'administrator' : name);
+export const nameOf = ({ name }: SignedIn): string =>
+  name === 'environment' ? texts.signIn.administrator : name;
 
 const PATH = `${PREFIX}/console/session`;
 const HEADERS = { 'x-console': '1' };
@@ -22,7 +24,7 @@ const HEADERS = { 'x-console': '1' };
 export async function readEntry(): Promise<Entry> {
   const response = await fetch(PATH, { headers: HEADERS });
   if (response.ok) return { kind: 'in', who: (await response.json()) as SignedIn };
-  if (response.status !== 401) throw new Error(`the service responded ${response.status}`);
+  if (response.status !== 401) throw new Error(texts.signIn.failed(response.status));
   const { signIn } = (await response.json()) as { signIn?: SignInBy };
   return { kind: 'out', signIn: signIn ?? 'key' };
 }
@@ -32,9 +34,9 @@ export async function signInByKey(key: string): Promise<string | null> {
   const headers = { ...HEADERS, 'content-type': 'application/json' };
   const response = await fetch(PATH, { method: 'POST', headers, body: JSON.stringify({ key }) });
   if (response.ok) return null;
-  if (response.status === 401) return 'The service does not know this key, or it was revoked.';
-  if (response.status === 429) return 'Too many attempts from this network. Wait a minute.';
-  return `The service responded ${response.status}.`;
+  if (response.status === 401) return texts.signIn.unknownKey;
+  if (response.status === 429) return texts.signIn.tooManyAttempts;
+  return texts.signIn.failed(response.status);
 }
 
 export async function signOut(): Promise<void> {

@@ -8,6 +8,7 @@ import { IdLink, ShortId } from '../parts/short-id.js';
 import { Instant } from '../parts/time.js';
 import { actionWords, actorWords, detailsOf, pageOfTarget, withoutConsole } from '../rules/audit.js';
 import type { Filters } from '../rules/route.js';
+import { texts } from '../texts.js';
 
 type Entry = Schemas['AuditEntryView'];
 
@@ -32,46 +33,54 @@ export function AuditPage({ filters }: { readonly filters: Filters }) {
   const actions = new Set([...(newest.data ?? []).map((each) => each.action), ...(action ? [action] : [])]);
   return (
     <>
-      <h1>Audit log</h1>
-      <p className="soft">Who has decided, revoked, erased or changed something.</p>
+      <h1>{texts.pages.audit}</h1>
+      <p className="soft">{texts.audit.explanation}</p>
       <List
-        label="Audit log"
+        label={texts.pages.audit}
         list={list}
-        unit="entry"
-        units="entries"
-        order="the newest first"
+        count={texts.counts.entry}
+        order={texts.orders.newestFirst}
         keyOf={({ id }) => String(id)}
-        empty={Object.keys(filters).length > 0 ? 'No entry matches the filters.' : 'Nothing is recorded yet.'}
+        empty={Object.keys(filters).length > 0 ? texts.audit.noneMatches : texts.audit.none}
         filters={[
-          { kind: 'choice', name: 'actor', label: 'Who', options: [['', 'anybody'], ...actors] },
+          {
+            kind: 'choice',
+            name: 'actor',
+            label: texts.titles.who,
+            options: [['', texts.values.anybody], ...actors],
+          },
           {
             kind: 'choice',
             name: 'action',
-            label: 'What',
+            label: texts.titles.what,
             options: [
-              ['', 'anything'],
+              ['', texts.values.anything],
               ...[...actions].sort().map((each) => [each, actionWords(each)] as const),
             ],
           },
-          { kind: 'date', name: 'from', label: 'From' },
-          { kind: 'date', name: 'to', label: 'To' },
-          { kind: 'text', name: 'targets', label: 'Done to', placeholder: 'an id' },
+          { kind: 'date', name: 'from', label: texts.titles.from },
+          { kind: 'date', name: 'to', label: texts.titles.to },
+          { kind: 'text', name: 'targets', label: texts.titles.doneTo, placeholder: texts.audit.anId },
         ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('audit', { ...filters, [name]: value })}
         columns={[
-          { title: 'When', of: ({ at }) => <Instant at={at} />, text: ({ at }) => at },
-          { title: 'Who', of: (entry) => actorWords(entry), text: (entry) => actorWords(entry) },
+          { title: texts.titles.when, of: ({ at }) => <Instant at={at} />, text: ({ at }) => at },
+          { title: texts.titles.who, of: (entry) => actorWords(entry), text: (entry) => actorWords(entry) },
           {
-            title: 'Actor',
+            title: texts.titles.actor,
             of: (entry) => <Copy text={entry.actor} />,
             text: (entry) => entry.actor,
             isHidden: true,
           },
-          { title: 'What', of: (entry) => actionWords(entry.action), text: (entry) => entry.action },
-          { title: 'Done to', of: (entry) => <Done to={entry} />, text: ({ target }) => target },
           {
-            title: 'Details',
+            title: texts.titles.what,
+            of: (entry) => actionWords(entry.action),
+            text: (entry) => entry.action,
+          },
+          { title: texts.titles.doneTo, of: (entry) => <Done to={entry} />, text: ({ target }) => target },
+          {
+            title: texts.titles.details,
             of: ({ details }) => detailsOf(details),
             isText: true,
           },

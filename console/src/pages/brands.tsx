@@ -6,7 +6,7 @@ import { useBrands } from '../api/brands.js';
 import { client, type FunnelDay } from '../api/client.js';
 import { useCampaigns, useDrift } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
-import { formatNumber, startingUpper, wordsOf } from '../format/words.js';
+import { formatNumber, wordsOf } from '../format/words.js';
 import { Choice } from '../parts/choice.js';
 import { replaceFilters } from '../parts/link.js';
 import { Loaded } from '../parts/loaded.js';
@@ -18,7 +18,6 @@ import { Instant } from '../parts/time.js';
 import {
   againstBefore,
   outlierOf,
-  STEP_NAMES,
   STEPS,
   weeksBefore,
   type Outlier,
@@ -27,11 +26,12 @@ import {
 } from '../rules/funnel.js';
 import type { BrandNames } from '../rules/brands.js';
 import type { Filters } from '../rules/route.js';
+import { texts } from '../texts.js';
 
 type Query = NonNullable<paths['/api/v1/funnel']['get']['parameters']['query']>;
 
-const BY = { brand: 'brand', day: 'day', campaign: 'campaign', week: 'week and brand' } as const;
-const DAYS = { 7: '7 days', 30: '30 days', 90: '90 days', 365: 'a year' } as const;
+const { by: BY, days: DAYS } = texts.brands;
+
 const DAY_MS = 86_400_000;
 
 /** Shows how far invited owners come, and how long it takes, by brand, day or campaign, against the time before. */
@@ -53,19 +53,18 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
   const filter = (name: string) => (value: string) => replaceFilters('brands', { ...filters, [name]: value });
   return (
     <>
-      <h1>Brands</h1>
-      <p className="soft">
-        How far invited owners come, and how long it takes until the installation is online, from the
-        invitation and from the owner being done: half of them come online within the median, 95&nbsp;% within
-        the next column. An invitation with two brands counts for both. “Slow” takes at least twice as long
-        from done to online as the middle one of the other rows, or as before; “few online” is at most half of
-        theirs.
-      </p>
+      <h1>{texts.pages.brands}</h1>
+      <p className="soft">{texts.brands.explanation}</p>
       <div className="filters">
-        <Choice label="By" value={chosen} options={Object.entries(BY)} onChoice={filter('by')} />
+        <Choice
+          label={texts.brands.groupedBy}
+          value={chosen}
+          options={Object.entries(BY)}
+          onChoice={filter('by')}
+        />
         {chosen !== 'week' && (
           <Choice
-            label="Invited in the last"
+            label={texts.brands.invitedInLast}
             value={String(days)}
             options={Object.entries(DAYS)}
             onChoice={filter('days')}
@@ -78,10 +77,10 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
         <Loaded query={now}>
           {(rows) => (
             <PlainList
-              label={`Funnel by ${by}`}
+              label={texts.brands.label(BY[by])}
               rows={rows}
               keyOf={({ key }) => key ?? ''}
-              empty="Nobody was invited in this time. What an app has started without an invitation is not counted."
+              empty={texts.brands.nobodyInvited}
               columns={columnsOf(by, rows, past, new Map(by === 'brand' ? all : campaigns.data))}
             />
           )}
@@ -117,10 +116,10 @@ function Weeks() {
     <Loaded query={weeks}>
       {(rows) => (
         <PlainList
-          label="Funnel by week and brand"
+          label={texts.brands.label(BY.week)}
           rows={rows}
           keyOf={({ week, now: { key } }) => `${week} ${key ?? ''}`}
-          empty={`Nobody was invited in the last ${WEEKS} weeks.`}
+          empty={texts.brands.nobodyInWeeks(WEEKS)}
           columns={weekColumnsOf(brands)}
         />
       )}
@@ -130,42 +129,49 @@ function Weeks() {
 
 /** The times to online, with whether the time before is shown beside them. */
 const TIMES = [
-  ['To online, median', 'medianSecondsToOnline', true],
-  ['To online, 95\u00a0%', 'p95SecondsToOnline', false],
-  ['Done to online, median', 'medianSecondsFromDone', true],
-  ['Done to online, 95\u00a0%', 'p95SecondsFromDone', false],
+  [texts.titles.toOnlineMedian, 'medianSecondsToOnline', true],
+  [texts.brands.toOnlineP95, 'p95SecondsToOnline', false],
+  [texts.brands.doneToOnlineMedian, 'medianSecondsFromDone', true],
+  [texts.brands.doneToOnlineP95, 'p95SecondsFromDone', false],
 ] as const;
 
 /** How an invitation, or a start with or without one, ends in vain. */
 const ENDS = [
-  ['Expired', 'expired'],
-  ['Declined', 'declined'],
-  ['Starts failed', 'failedStarts'],
+  [texts.titles.expired, 'expired'],
+  [texts.titles.declined, 'declined'],
+  [texts.brands.startsFailed, 'failedStarts'],
 ] as const;
 
 const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
-  { title: 'Week of', of: ({ week }) => <span className="digits">{week}</span>, text: ({ week }) => week },
-  { title: 'Brand', of: ({ now: { key } }) => (key === null ? 'no brand' : nameOf(key)) },
+  {
+    title: texts.brands.weekOf,
+    of: ({ week }) => <span className="digits">{week}</span>,
+    text: ({ week }) => week,
+  },
+  {
+    title: texts.brands.titlesOf.brand,
+    of: ({ now: { key } }) => (key === null ? texts.brands.none.brand : nameOf(key)),
+  },
   ...STEPS.map((step) => ({
-    title: STEP_NAMES[step],
+    title: texts.funnel.steps[step],
     of: ({ now }: WeekRow) => formatNumber(now[step]),
     text: ({ now }: WeekRow) => now[step],
     isNumber: true,
   })),
   {
-    title: 'Online, %',
+    title: texts.brands.onlineShare,
     of: ({ now }) => shareOf(now),
     text: ({ now }) => shareIn(now),
     isNumber: true,
   },
   {
-    title: 'Invited, week before',
+    title: texts.brands.invitedBefore,
     of: ({ before }) => formatNumber(before?.invited ?? 0),
     text: ({ before }) => before?.invited ?? 0,
     isNumber: true,
   },
   {
-    title: 'Online, week before, %',
+    title: texts.brands.onlineShareBefore,
     of: ({ before }) => shareOf(before),
     text: ({ before }) => (before === undefined ? null : shareIn(before)),
     isNumber: true,
@@ -177,7 +183,7 @@ const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
     isNumber: true,
   })),
   {
-    title: 'Starts failed, week before',
+    title: texts.brands.startsFailedBefore,
     of: ({ before }) => formatNumber(before?.failedStarts ?? 0),
     text: ({ before }) => before?.failedStarts ?? 0,
     isNumber: true,
@@ -201,23 +207,23 @@ const durationOf = (seconds: number | null) =>
 
 /** `names`: those of the brands or campaigns, by their ids. Days are not compared, since the last ones are not over. */
 function columnsOf(
-  by: string,
+  by: keyof typeof texts.brands.none,
   rows: readonly FunnelDay[],
   past: ReadonlyMap<string | null, FunnelDay>,
   names: ReadonlyMap<string, string>,
 ): Column<FunnelDay>[] {
-  const nameOf = ({ key }: FunnelDay) => (key === null ? `no ${by}` : (names.get(key) ?? key));
+  const nameOf = ({ key }: FunnelDay) => (key === null ? texts.brands.none[by] : (names.get(key) ?? key));
   const withPast = (row: FunnelDay, valueOf: (row: FunnelDay) => ReactNode) => {
     const before = past.get(row.key);
     return (
       <>
-        {valueOf(row)} {before && <span className="soft">(was&nbsp;{valueOf(before)})</span>}
+        {valueOf(row)} {before && <span className="soft">{texts.brands.was(valueOf(before))}</span>}
       </>
     );
   };
   return [
     {
-      title: startingUpper(by),
+      title: texts.brands.titlesOf[by],
       of: (row) => (
         <>
           {nameOf(row)} {by !== 'day' && <Standing of={outlierOf(row, rows, past.get(row.key))} />}
@@ -226,12 +232,12 @@ function columnsOf(
       text: nameOf,
     },
     ...STEPS.map((step) => ({
-      title: STEP_NAMES[step],
+      title: texts.funnel.steps[step],
       of: (row: FunnelDay) => formatNumber(row[step]),
       text: (row: FunnelDay) => row[step],
       isNumber: true,
     })),
-    { title: 'Online, %', of: (row) => withPast(row, shareOf), text: shareIn, isNumber: true },
+    { title: texts.brands.onlineShare, of: (row) => withPast(row, shareOf), text: shareIn, isNumber: true },
     ...ENDS.map(([title, field]) => ({
       title,
       of: (row: FunnelDay) => withPast(row, (each) => formatNumber(each[field])),
@@ -250,7 +256,8 @@ function columnsOf(
 
 const Standing = ({ of: { isSlow, isFew } }: { readonly of: Outlier }) => (
   <>
-    {isSlow && <Badge tone="attention">slow</Badge>} {isFew && <Badge tone="attention">few online</Badge>}
+    {isSlow && <Badge tone="attention">{texts.brands.slow}</Badge>}{' '}
+    {isFew && <Badge tone="attention">{texts.brands.fewOnline}</Badge>}
   </>
 );
 
@@ -262,21 +269,19 @@ function Drift() {
   const drift = useDrift(may('events:read'));
   if (!may('events:read')) return null;
   return (
-    <Panel title="Drift of the interface" isWide>
-      <p className="soft">
-        Responses of the remote service that differ from the description of its interface.
-      </p>
+    <Panel title={texts.brands.drift} isWide>
+      <p className="soft">{texts.brands.driftExplanation}</p>
       <Loaded query={drift}>
         {(events) => (
           <Table
-            label="Drift of the interface"
+            label={texts.brands.drift}
             rows={events.filter((each) => each.type === DRIFT).reverse()}
             keyOf={({ id }) => id}
-            empty="All responses were as described."
+            empty={texts.brands.noDrift}
             columns={[
-              { title: 'When', of: ({ time }) => <Instant at={time} /> },
-              { title: 'Operation', of: ({ subject }) => subject },
-              { title: 'Difference', of: ({ data }) => <Difference of={data} /> },
+              { title: texts.titles.when, of: ({ time }) => <Instant at={time} /> },
+              { title: texts.titles.operation, of: ({ subject }) => subject },
+              { title: texts.titles.difference, of: ({ data }) => <Difference of={data} /> },
             ]}
           />
         )}
@@ -286,10 +291,5 @@ function Drift() {
 }
 
 /** Describes how a response differs from the interface. `expected` and `found` are names of types, never values. */
-const Difference = ({ of: { kind, field, expected, found } }: { readonly of: DriftEvent['data'] }) => (
-  <>
-    {wordsOf(kind)}: <code>{field}</code>
-    {expected !== null && `; expected ${expected}`}
-    {found !== null && `; found ${found}`}
-  </>
-);
+const Difference = ({ of: { kind, field, expected, found } }: { readonly of: DriftEvent['data'] }) =>
+  texts.brands.difference(wordsOf(kind), <code>{field}</code>, expected, found);

@@ -17,7 +17,8 @@ import { Instant } from '../parts/time.js';
 import { PREFIX } from '../rules/prefix.js';
 import type { Filters } from '../rules/route.js';
 import type { Target } from '../rules/stalled.js';
-import { Control, Counts, STATUSES, WORDS } from './campaigns.js';
+import { texts } from '../texts.js';
+import { Control, Counts, STATUSES } from './campaigns.js';
 
 type Query = NonNullable<paths['/api/v1/campaigns/{id}/rows']['get']['parameters']['query']>;
 
@@ -33,55 +34,58 @@ export function CampaignPage({ id, filters }: { readonly id: string; readonly fi
       {(data) => (
         <>
           <div className="title">
-            <h1>{data.name ?? `Campaign ${id.slice(0, 8)}`}</h1>
+            <h1>{data.name ?? texts.campaigns.titleOf(id.slice(0, 8))}</h1>
             <span className="actions">
               {may('users:write') && <Control of={data} />}
               <Button component="a" href={`${PREFIX}/api/v1/campaigns/${id}/result.csv`} download>
-                Save result.csv
+                {texts.campaigns.saveResult}
               </Button>
             </span>
           </div>
-          <Panel title="Progress" isWide>
+          <Panel title={texts.titles.progress} isWide>
             {data.status === 'running' && may('onboarding:read') && <Outage />}
             <Counts of={data} />
             <Facts
               facts={[
                 [
-                  'Status',
+                  texts.titles.status,
                   <Badge key="status" tone={STATUSES[data.status]}>
-                    {WORDS[data.status]}
+                    {texts.campaigns.statuses[data.status]}
                   </Badge>,
                 ],
-                ['Owners', data.invite ? 'are invited' : 'are not invited'],
-                ['Created', <Instant key="created" at={data.createdAt} />],
-                ['Finished', <Instant key="finished" at={data.finishedAt} none="not yet" />],
+                [texts.titles.owners, data.invite ? texts.values.areInvited : texts.values.areNotInvited],
+                [texts.titles.created, <Instant key="created" at={data.createdAt} />],
+                [
+                  texts.titles.finished,
+                  <Instant key="finished" at={data.finishedAt} none={texts.values.notYet} />,
+                ],
                 ...(data.brands.length === 0
                   ? []
                   : ([
                       [
-                        'Brands',
+                        texts.titles.brands,
                         data.brands
                           .map(({ brand, rows }) => `${nameOf(brand)} ${formatNumber(rows)}`)
                           .join(', '),
                       ],
                     ] as const)),
                 [
-                  'What became of it',
+                  texts.titles.whatBecameOfIt,
                   <span key="links">
                     <Link to="invitations" filters={{ campaignId: id }}>
-                      Invitations
+                      {texts.pages.invitations}
                     </Link>
                     {' · '}
                     <Link to="stalled" filters={{ campaignId: id }}>
-                      Stalled customers
+                      {texts.campaigns.stalledCustomers}
                     </Link>
                     {' · '}
                     <Link to="brands" filters={{ by: 'campaign' }}>
-                      Funnel by campaign
+                      {texts.campaigns.funnel}
                     </Link>
                   </span>,
                 ],
-                ['Id', <Copy key="id" text={id} />],
+                [texts.titles.id, <Copy key="id" text={id} />],
               ]}
             />
           </Panel>
@@ -106,7 +110,7 @@ function Outage() {
   if (reason === undefined) return null;
   return (
     <Alert color="yellow" className="notice" role="status">
-      {reason.title}. The campaign continues by itself once that has ended. <Link to="">On duty</Link>
+      {texts.campaigns.heldUp(reason.title, <Link to="">{texts.pages['']}</Link>)}
     </Alert>
   );
 }
@@ -135,37 +139,44 @@ function Rows({ id, filters, isRunning }: RowsProps) {
     refetchInterval: isRunning && POLL_MS / 2,
   });
   return (
-    <Panel title="Rows" isWide>
+    <Panel title={texts.campaigns.rows} isWide>
       <List
-        label="Rows"
+        label={texts.campaigns.rows}
         list={list}
-        unit="row"
+        count={texts.counts.row}
         keyOf={({ line }) => String(line)}
-        empty="No row has this status."
+        empty={texts.campaigns.noRow}
         filters={[
           {
             kind: 'choice',
             name: 'status',
-            label: 'Status',
-            options: [['', 'any'], ...ROW_STATUSES.map((each) => [each, each] as const)],
+            label: texts.titles.status,
+            options: [['', texts.values.any], ...ROW_STATUSES.map((each) => [each, each] as const)],
           },
         ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('campaigns', { ...filters, [name]: value }, id)}
         pageOf={pageOf}
         columns={[
-          { title: 'Line', of: ({ line }) => line, isNumber: true },
+          { title: texts.titles.line, of: ({ line }) => line, isNumber: true },
           {
-            title: 'Customer',
+            title: texts.titles.customer,
             of: (row) => {
               const page = pageOf(row);
               return page === null ? row.tenantReference : <Link {...page}>{row.tenantReference}</Link>;
             },
             text: ({ tenantReference }) => tenantReference,
           },
-          { title: 'EAN', of: ({ ean }) => ean !== null && <Copy text={ean} />, text: ({ ean }) => ean },
-          { title: 'Status', of: ({ status: each }) => wordsOf(each) },
-          { title: 'Problems', of: ({ problems }) => problems.map(({ message }) => message).join('; ') },
+          {
+            title: texts.titles.ean,
+            of: ({ ean }) => ean !== null && <Copy text={ean} />,
+            text: ({ ean }) => ean,
+          },
+          { title: texts.titles.status, of: ({ status: each }) => wordsOf(each) },
+          {
+            title: texts.titles.problems,
+            of: ({ problems }) => problems.map(({ message }) => message).join('; '),
+          },
         ]}
       />
     </Panel>

@@ -4,8 +4,6 @@ import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { useCampaign } from '../api/queries.js';
-import { formatSeconds } from '../format/duration.js';
-import { countOf, formatNumber, startingUpper } from '../format/words.js';
 import { Act } from '../parts/act.js';
 import { Link, navigate, replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
@@ -15,6 +13,7 @@ import { Badge, type Tone } from '../parts/panel.js';
 import { ShortId } from '../parts/short-id.js';
 import { Instant } from '../parts/time.js';
 import { pathOf, type Filters } from '../rules/route.js';
+import { texts } from '../texts.js';
 
 type Campaign = Schemas['CampaignSummaryView'];
 type What = 'pause' | 'resume' | 'cancel';
@@ -36,13 +35,7 @@ const ACTS: Readonly<Record<Campaign['status'], readonly What[]>> = {
   finished: [],
 };
 
-export const WORDS: Readonly<Record<Campaign['status'], string>> = {
-  running: 'running',
-  paused: 'paused',
-  finished: 'finished',
-  cancelled: 'cancelled',
-  checked: 'only checked',
-};
+const WORDS: Readonly<Record<Campaign['status'], string>> = texts.campaigns.statuses;
 
 export function CampaignsPage({ filters }: { readonly filters: Filters }) {
   const mayAct = useMay()('users:write');
@@ -52,38 +45,34 @@ export function CampaignsPage({ filters }: { readonly filters: Filters }) {
   return (
     <>
       <div className="title">
-        <h1>Campaigns</h1>
+        <h1>{texts.pages.campaigns}</h1>
         {mayAct && (
           <Button variant="filled" onClick={() => navigate(pathOf('campaigns', 'new'))}>
-            Import customers
+            {texts.import.title}
           </Button>
         )}
       </div>
       <List
-        label="Campaigns"
+        label={texts.pages.campaigns}
         list={list}
-        unit="campaign"
-        order="the newest first"
+        count={texts.counts.campaign}
+        order={texts.orders.newestFirst}
         keyOf={({ id }) => id}
         pageOf={({ id }) => ({ to: 'campaigns', id })}
-        empty={
-          status === undefined
-            ? 'No file of customers has been uploaded. Import one, here or by `import FILE` of the command line.'
-            : `No campaign is ${WORDS[status]}.`
-        }
+        empty={status === undefined ? texts.campaigns.none : texts.campaigns.noneIs(WORDS[status])}
         filters={[
           {
             kind: 'choice',
             name: 'status',
-            label: 'Status',
-            options: [['', 'any but checks'], ...Object.entries(WORDS)],
+            label: texts.titles.status,
+            options: [['', texts.campaigns.anyButChecks], ...Object.entries(WORDS)],
           },
         ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('campaigns', { ...filters, [name]: value })}
         columns={[
           {
-            title: 'Campaign',
+            title: texts.titles.campaign,
             of: ({ id, name }) => (
               <Link to="campaigns" id={id}>
                 {name ?? id.slice(0, 8)}
@@ -92,23 +81,26 @@ export function CampaignsPage({ filters }: { readonly filters: Filters }) {
             text: ({ id, name }) => name ?? id,
           },
           {
-            title: 'Status',
+            title: texts.titles.status,
             of: (each) => <Badge tone={STATUSES[each.status]}>{WORDS[each.status]}</Badge>,
             text: (each) => WORDS[each.status],
           },
-          { title: 'Progress', of: (each) => <Progress of={each} /> },
-          { title: 'Owners', of: ({ invite }) => (invite ? 'are invited' : 'are not invited') },
+          { title: texts.titles.progress, of: (each) => <Progress of={each} /> },
           {
-            title: 'Created',
+            title: texts.titles.owners,
+            of: ({ invite }) => (invite ? texts.values.areInvited : texts.values.areNotInvited),
+          },
+          {
+            title: texts.titles.created,
             of: ({ createdAt }) => <Instant at={createdAt} />,
             text: ({ createdAt }) => createdAt,
           },
           {
-            title: 'Finished',
-            of: ({ finishedAt }) => <Instant at={finishedAt} none="not yet" />,
+            title: texts.titles.finished,
+            of: ({ finishedAt }) => <Instant at={finishedAt} none={texts.values.notYet} />,
             text: ({ finishedAt }) => finishedAt,
           },
-          ...(mayAct ? [{ title: 'Actions', of: (each: Campaign) => <Control of={each} /> }] : []),
+          ...(mayAct ? [{ title: texts.titles.actions, of: (each: Campaign) => <Control of={each} /> }] : []),
         ]}
       />
     </>
@@ -125,7 +117,8 @@ function Progress({ of: campaign }: { readonly of: Campaign }) {
   if (isOpen) return <Counts of={campaign} />;
   return (
     <>
-      {countOf(campaign.rows, 'row')} <Button onClick={() => setOpen(true)}>Count the results</Button>
+      {texts.counts.row(campaign.rows)}{' '}
+      <Button onClick={() => setOpen(true)}>{texts.campaigns.countResults}</Button>
     </>
   );
 }
@@ -140,18 +133,14 @@ export function Counts({ of: { id, rows } }: { readonly of: Campaign }) {
         const results = Object.entries(counts).filter(([, count]) => count > 0);
         return (
           <>
-            <Bar aria-label="Rows with a result" value={(100 * done) / Math.max(1, rows)} />
-            <div>
-              {formatNumber(done)} of {countOf(rows, 'row')}
-              {perSecond !== null && `, ${formatNumber(perSecond)} rows/s`}
-              {remainingSeconds !== null && `, ${formatSeconds(remainingSeconds)} left`}
-            </div>
+            <Bar aria-label={texts.campaigns.rowsWithResult} value={(100 * done) / Math.max(1, rows)} />
+            <div>{texts.campaigns.progress(done, rows, perSecond, remainingSeconds)}</div>
             <div className="soft">
               {results.map(([name, count], at) => (
                 <Fragment key={name}>
                   {at > 0 && ', '}
                   <Link to="campaigns" id={id} filters={{ status: name }}>
-                    {formatNumber(count)} {name}
+                    {texts.campaigns.resultOf(count, name)}
                   </Link>
                 </Fragment>
               ))}
@@ -163,31 +152,23 @@ export function Counts({ of: { id, rows } }: { readonly of: Campaign }) {
   );
 }
 
-const DONE: Readonly<Record<What, string>> = {
-  pause: 'The campaign is paused. Its rows wait.',
-  resume: 'The campaign goes on.',
-  cancel: 'The campaign is cancelled.',
-};
-
 export const Control = ({ of: { id, name, status } }: { readonly of: Campaign }) => (
   <span className="actions">
     {ACTS[status].map((what) => (
       <Act
         key={what}
-        label={startingUpper(what)}
+        label={texts.buttons[what]}
         isDanger={what === 'cancel'}
         run={() => client.POST(`/api/v1/campaigns/{id}/${what}` as const, { params: { path: { id } } })}
-        done={DONE[what]}
+        done={texts.campaigns.done[what]}
         page={{ to: 'campaigns', id }}
         changes={['campaigns']}
         {...(what === 'cancel' && {
-          button: 'Cancel the campaign',
+          button: texts.campaigns.cancel,
           ask: (
             <>
-              <p>
-                Campaign <strong>{name ?? <ShortId of={id} />}</strong>
-              </p>
-              <p className="danger">Its rows without a result are never registered. It cannot be resumed.</p>
+              <p>{texts.campaigns.named(name ?? <ShortId of={id} />)}</p>
+              <p className="danger">{texts.campaigns.cancelWarning}</p>
             </>
           ),
         })}

@@ -1,6 +1,7 @@
 import { CustomersList } from '../parts/customers-list.js';
 import { Link, navigate } from '../parts/link.js';
 import type { Filters } from '../rules/route.js';
+import { texts } from '../texts.js';
 import { SearchPage } from './search.js';
 
 interface Props {
@@ -12,13 +13,13 @@ interface Props {
 export const CustomersPage = ({ userId, filters }: Props) =>
   userId === null ? (
     <>
-      <h1>Customers</h1>
+      <h1>{texts.pages.customers}</h1>
       <CustomersList filters={filters} />
     </>
   ) : (
     <>
       <p>
-        <Link to="customers">All customers</Link>
+        <Link to="customers">{texts.buttons.allCustomers}</Link>
       </p>
       <SearchPage text={userId} isCustomer onFound={navigate} />
     </>

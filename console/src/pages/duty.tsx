@@ -8,10 +8,11 @@ import { Age, Instant } from '../parts/time.js';
 import { wellSince } from '../rules/history.js';
 import type { Filters } from '../rules/route.js';
 import { verdictOf, type Verdict } from '../rules/verdict.js';
+import { texts } from '../texts.js';
 import { Figures } from './duty/figures.js';
 import { Incidents } from './duty/incidents.js';
 import { NeedsPanel } from './duty/needs.js';
-import { RANGES, VIEWS, type Hours, type View } from './duty/views.js';
+import { VIEWS, type Hours, type View } from './duty/views.js';
 
 // Only the charts need their library, so the browser loads it when a tab with charts is first opened.
 const Charts = lazy(async () => ({ default: (await import('./duty/charts.js')).Charts }));
@@ -40,11 +41,11 @@ export function DutyPage({ filters }: { readonly filters: Filters }) {
   const verdict = verdictOf({ status: data, stalled: stalled.data, unreadSince }, earliest);
   return (
     <>
-      <h1 className="hidden">On duty</h1>
+      <h1 className="hidden">{texts.pages['']}</h1>
       {(data !== undefined || isUnread) && <VerdictBar verdict={verdict} readAt={readAt} />}
-      <nav className="tabs" aria-label="Parts of this page">
+      <nav className="tabs" aria-label={texts.duty.parts}>
         <Link to="" isCurrent={view === null}>
-          Now
+          {texts.duty.now}
         </Link>
         {(Object.keys(VIEWS) as View[]).map((each) => (
           <Link key={each} to="" filters={{ ...filters, view: each }} isCurrent={view === each}>
@@ -72,7 +73,7 @@ export function DutyPage({ filters }: { readonly filters: Filters }) {
           </div>
           {history.error !== null && (
             <p className="failure" role="alert">
-              The past could not be read: {failureOf(history.error)}
+              {texts.duty.pastUnread(failureOf(history.error))}
             </p>
           )}
           <div className="panels">
@@ -105,17 +106,14 @@ function useSince(value: string): Date {
 
 function VerdictBar({ verdict, readAt }: { readonly verdict: Verdict; readonly readAt: Date | null }) {
   const { tone, sentence, since, sinceWords } = verdict;
+  const age = <Age at={readAt} none={texts.values.never} />;
   return (
     <div className={`verdict ${tone}`} role="status">
       <p className="sentence">{sentence}</p>
       <p className="since">
-        {since !== null && (
-          <>
-            {sinceWords} <Instant at={since} />
-            {' · '}
-          </>
-        )}
-        updated <Age at={readAt} none="never" />
+        {since === null
+          ? texts.duty.updated(age)
+          : texts.duty.updatedSince(sinceWords, <Instant at={since} />, age)}
       </p>
     </div>
   );
@@ -128,8 +126,8 @@ interface RangeProps {
 
 /** Lets a person choose the time range of the charts. */
 const Range = ({ hours, onChange }: RangeProps) => (
-  <p className="range" role="group" aria-label="How far back the charts go">
-    Charts:
+  <p className="range" role="group" aria-label={texts.duty.howFarBack}>
+    {texts.duty.charts}{' '}
     {([1, 24, 168] as const).map((each) => (
       <Button
         key={each}
@@ -137,23 +135,23 @@ const Range = ({ hours, onChange }: RangeProps) => (
         aria-pressed={each === hours}
         onClick={() => onChange(each)}
       >
-        {RANGES[each]}
+        {texts.duty.ranges[each]}
       </Button>
     ))}
   </p>
 );
 
-const ZOOMS = {
-  'Zoom in': [0.5, 0],
-  'Zoom out': [2, 0],
-  Earlier: [1, -0.5],
-  Later: [1, 0.5],
-} as const;
+const ZOOMS = [
+  [texts.duty.zooms.in, 0.5, 0],
+  [texts.duty.zooms.out, 2, 0],
+  [texts.duty.zooms.earlier, 1, -0.5],
+  [texts.duty.zooms.later, 1, 0.5],
+] as const;
 
 /** Does by buttons what dragging does, for a keyboard and for a phone. The browser has the library of the charts by then. */
 const Zoom = () => (
-  <p className="range" role="group" aria-label="The time that the charts show">
-    {Object.entries(ZOOMS).map(([label, [factor, shift]]) => (
+  <p className="range" role="group" aria-label={texts.duty.shownTime}>
+    {ZOOMS.map(([label, factor, shift]) => (
       <Button
         key={label}
         onClick={() => void import('../parts/trend.js').then(({ zoom }) => zoom(factor, shift))}

@@ -5,7 +5,7 @@ import { readPage } from '#client/pages.js';
 import type { Schemas } from '#client/client.js';
 import { client, type Delivery, type Endpoint } from '../api/client.js';
 import { useInterval } from '../api/queries.js';
-import { countOf, eventNameOf } from '../format/words.js';
+import { eventNameOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { Copy } from '../parts/copy.js';
 import {
@@ -29,6 +29,7 @@ import { pathOf, type Filters } from '../rules/route.js';
 import { waitingOf } from '../rules/silence.js';
 import { How } from './webhooks.js';
 import { readUpTo } from '../api/lists.js';
+import { texts } from '../texts.js';
 
 interface Props {
   readonly id: string;
@@ -67,13 +68,13 @@ export function EndpointPage({ id, filters }: Props) {
             <h1>{data.url}</h1>
             <Acts of={data} />
           </div>
-          <Panel title="Now" isWide>
+          <Panel title={texts.duty.now} isWide>
             <div>
               <How of={data} />
             </div>
             <About of={data} />
           </Panel>
-          <Panel title="Last answer" isWide>
+          <Panel title={texts.titles.lastAnswer} isWide>
             <Loaded query={last}>{(delivery) => <LastAnswer of={delivery} from={data} />}</Loaded>
           </Panel>
           <Success endpointId={id} />
@@ -95,13 +96,16 @@ interface AnswerProps {
 }
 
 function LastAnswer({ of: delivery, from: endpoint }: AnswerProps) {
-  if (delivery === null) return <Empty>No event has been sent to it yet. Test it.</Empty>;
+  if (delivery === null) return <Empty>{texts.endpoint.nothingSent}</Empty>;
   const answer = lastOf(delivery);
   return (
     <>
       <p>
-        <strong>{statusOf(answer)}</strong> <Age at={delivery.lastAttemptAt} />
-        <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>, to
+        {texts.endpoint.lastAttempt(
+          <strong>{statusOf(answer)}</strong>,
+          <Age at={delivery.lastAttemptAt} />,
+          <span className="soft">{texts.endpoint.attempts(delivery.attempts)}</span>,
+        )}
       </p>
       <Sent of={delivery} to={endpoint} />
       <AnswerText of={answer} />
@@ -118,28 +122,26 @@ function LastAnswer({ of: delivery, from: endpoint }: AnswerProps) {
 const About = ({ of: endpoint }: { readonly of: Endpoint }) => (
   <Facts
     facts={[
-      ...(endpoint.description === '' ? [] : ([['Description', endpoint.description]] as const)),
+      ...(endpoint.description === '' ? [] : ([[texts.titles.description, endpoint.description]] as const)),
       [
-        'Gets',
-        endpoint.types.length === 0 ? 'every type of event' : endpoint.types.map(eventNameOf).join(', '),
+        texts.endpoint.gets,
+        endpoint.types.length === 0 ? texts.endpoint.everyType : endpoint.types.map(eventNameOf).join(', '),
       ],
-      ['Waiting', countOf(waitingOf(endpoint), 'event')],
-      ['Last delivery', <Age key="last" at={endpoint.lastDeliveredAt} none="never" />],
+      [texts.titles.waiting, texts.counts.event(waitingOf(endpoint))],
+      [texts.titles.lastDelivery, <Age key="last" at={endpoint.lastDeliveredAt} none={texts.values.never} />],
       ...(endpoint.headerNames.length === 0
         ? []
-        : ([['Own headers', `${endpoint.headerNames.join(', ')} (values are not shown)`]] as const)),
+        : ([[texts.endpoint.ownHeaders, texts.endpoint.headersOf(endpoint.headerNames)]] as const)),
       ...(endpoint.previousSecretUntil === null
         ? []
         : ([
             [
-              'Old secret',
-              <>
-                signs, too, until <Instant key="old" at={endpoint.previousSecretUntil} />
-              </>,
+              texts.endpoint.oldSecret,
+              texts.endpoint.signsUntil(<Instant key="old" at={endpoint.previousSecretUntil} />),
             ],
           ] as const)),
-      ['Created', <Instant key="created" at={endpoint.createdAt} />],
-      ['Id', <Copy key="id" text={endpoint.id} />],
+      [texts.titles.created, <Instant key="created" at={endpoint.createdAt} />],
+      [texts.titles.id, <Copy key="id" text={endpoint.id} />],
     ]}
   />
 );
@@ -154,51 +156,46 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
   return (
     <span className="actions">
       <Act
-        label="Test"
+        label={texts.buttons.test}
         isMain
         run={async () => {
           const { data } = await client.POST('/api/v1/webhook-endpoints/{id}/test', { params });
           if (!data.delivered)
-            throw new Refusal(`It did not take the test event: ${data.error ?? `HTTP ${data.status}`}.`);
+            throw new Refusal(texts.endpoint.didNotTakeTest(data.error ?? `HTTP ${data.status}`));
           return data;
         }}
-        done={({ status, durationMs }) => `It took the test event: HTTP ${status} after ${durationMs} ms.`}
+        done={({ status, durationMs }) => texts.endpoint.tookTest(status, durationMs)}
         page={page}
         changes={changes}
       />
       {endpoint.enabled ? (
         <Act
-          label="Disable"
+          label={texts.buttons.disable}
           run={() => change({ enabled: false })}
-          done="It is disabled. Events wait for it."
+          done={texts.endpoint.disabled}
           page={page}
           changes={changes}
-          ask={
-            <p>Nothing more is sent to it until it is enabled again. It then continues where it stopped.</p>
-          }
+          ask={<p>{texts.endpoint.disableConsequence}</p>}
         />
       ) : (
         <Act
-          label="Enable"
+          label={texts.buttons.enable}
           run={(form) => change({ enabled: true, ...(form.has('skip') && { skipMissed: true }) })}
-          done="It is enabled."
+          done={texts.endpoint.enabled}
           page={page}
           changes={changes}
           ask={
             <>
-              <p>
-                It continues with the event at which it stopped; {countOf(waitingOf(endpoint), 'event')}{' '}
-                waiting.
-              </p>
-              <Checkbox name="skip" label="Skip what it has missed" />
+              <p>{texts.endpoint.enableConsequence(waitingOf(endpoint))}</p>
+              <Checkbox name="skip" label={texts.endpoint.skipMissed} />
             </>
           }
         />
       )}
       <Act
-        label="Send again"
+        label={texts.buttons.sendAgain}
         run={(form) => resend(endpoint.id, form)}
-        done={(count) => `${countOf(count, 'event')} will be sent again.`}
+        done={(count) => texts.endpoint.willBeSent(count)}
         page={page}
         changes={changes}
         ask={
@@ -206,16 +203,16 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
             <TextInput
               name="since"
               type="datetime-local"
-              label="Events since"
-              description="In your time zone"
+              label={texts.endpoint.eventsSince}
+              description={texts.endpoint.inYourTimeZone}
               required
             />
-            <Checkbox name="onlyFailed" label="Only what was given up" defaultChecked />
+            <Checkbox name="onlyFailed" label={texts.endpoint.onlyGivenUp} defaultChecked />
           </>
         }
       />
       <Act
-        label="Change"
+        label={texts.buttons.change}
         isWide
         run={(form) =>
           change({
@@ -224,44 +221,45 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
             types: typesIn(form),
           })
         }
-        done="It is changed."
+        done={texts.endpoint.changed}
         page={page}
         changes={changes}
         ask={
           <>
-            <TextInput name="url" type="url" label="URL" defaultValue={endpoint.url} required />
-            <TextInput name="description" label="Description" defaultValue={endpoint.description} />
+            <TextInput name="url" type="url" label={texts.titles.url} defaultValue={endpoint.url} required />
+            <TextInput
+              name="description"
+              label={texts.titles.description}
+              defaultValue={endpoint.description}
+            />
             <EventTypes of={endpoint.types} />
           </>
         }
       />
       <Act
-        label="Rotate the secret"
+        label={texts.endpoint.rotateSecret}
         run={async () =>
           (await client.POST('/api/v1/webhook-endpoints/{id}/rotate-secret', { params, body: {} })).data
         }
-        done="It has a new secret."
+        done={texts.endpoint.rotated}
         page={page}
         changes={changes}
         onDone={(rotated) => setSecret(rotated.secret)}
-        ask={
-          <p>
-            The new secret is shown once. For 24 hours, the old one signs, too, so that its app can change
-            over.
-          </p>
-        }
+        ask={<p>{texts.endpoint.rotateConsequence}</p>}
       />
       <Act
-        label="Delete"
+        label={texts.buttons.delete}
         isDanger
         run={() => client.DELETE('/api/v1/webhook-endpoints/{id}', { params })}
-        done="The endpoint is deleted."
+        done={texts.endpoint.deleted}
         page={{ to: 'webhooks' }}
         changes={changes}
         onDone={() => navigate(pathOf('webhooks'))}
-        ask={<p className="danger">Its log and all that waits for it are deleted, too.</p>}
+        ask={<p className="danger">{texts.endpoint.deleteWarning}</p>}
       />
-      {secret !== null && <Secret title="The new secret" secret={secret} onClose={() => setSecret(null)} />}
+      {secret !== null && (
+        <Secret title={texts.endpoint.newSecret} secret={secret} onClose={() => setSecret(null)} />
+      )}
     </span>
   );
 }
@@ -277,7 +275,7 @@ async function resend(id: string, form: FormData): Promise<number> {
   // A redelivery begins at a sequence, which the oldest delivery since then has.
   const query = { endpointId: id, since, ...(onlyFailed && { status: 'failed' as const }) };
   const { items, isPart } = await readUpTo(MOST_PAGES, '/api/v1/webhook-deliveries', query);
-  if (isPart) throw new Refusal('There are more than 5,000 deliveries since then: choose a later time.');
+  if (isPart) throw new Refusal(texts.endpoint.tooMany);
   const oldest = items.at(-1);
   if (oldest === undefined) return 0;
   let after: string | null = String(BigInt(oldest.sequence) - 1n);

@@ -6,6 +6,7 @@ import { Facts, Panel } from '../parts/panel.js';
 import { Table } from '../parts/table.js';
 import type { Use } from '../rules/columns.js';
 import type { TableFile } from '../rules/table-file.js';
+import { texts } from '../texts.js';
 
 type Campaign = Schemas['CampaignView'];
 type Row = Schemas['CampaignRowView'];
@@ -48,33 +49,34 @@ export function Result({ of, ...correction }: Correction & { readonly of: Checke
   const { campaign, invalid, doubtful } = of;
   const { summary } = campaign;
   return (
-    <Panel title="3. What the check has found" isWide isResult>
+    <Panel title={texts.import.resultStep} isWide isResult>
       <Facts
         facts={[
-          ['New', formatNumber(summary.new)],
-          ['Known already', formatNumber(summary.known)],
-          ['Known with other EANs', formatNumber(summary.conflicts)],
-          ['With faults', formatNumber(summary.invalid)],
-          ['Twice in the file', formatNumber(summary.duplicates)],
+          [texts.import.found.new, formatNumber(summary.new)],
+          [texts.import.found.known, formatNumber(summary.known)],
+          [texts.import.found.conflicts, formatNumber(summary.conflicts)],
+          [texts.import.found.invalid, formatNumber(summary.invalid)],
+          [texts.import.found.duplicates, formatNumber(summary.duplicates)],
         ]}
       />
       {invalid.length > 0 && (
         <>
           <p>
             {summary.invalid > invalid.length
-              ? `The first ${invalid.length} rows with faults. Correct more than these in the file.`
-              : 'Correct a cell and check again, or correct the file.'}
+              ? texts.import.correctFirst(invalid.length)
+              : texts.import.correct}
           </p>
-          <Rows label="Rows with faults" of={invalid} {...correction} />
+          <Rows label={texts.import.rowsWithFaults} of={invalid} {...correction} />
         </>
       )}
       {doubtful.length > 0 && (
         <>
           <p>
-            {doubtful.length === MOST_CORRECTED && `The first ${MOST_CORRECTED} of these. `}Compare these with
-            your system: something is odd, but they will be registered as they are.
+            {doubtful.length === MOST_CORRECTED
+              ? texts.import.compareFirst(MOST_CORRECTED)
+              : texts.import.compare}
           </p>
-          <Rows label="Doubtful rows" of={doubtful} {...correction} />
+          <Rows label={texts.import.doubtfulRows} of={doubtful} {...correction} />
         </>
       )}
     </Panel>
@@ -97,17 +99,17 @@ function Rows({
       rows={of}
       keyOf={({ line }) => String(line)}
       columns={[
-        { title: 'Row', of: numberOf, isNumber: true },
+        { title: texts.import.row, of: numberOf, isNumber: true },
         ...uses.flatMap((use, column) =>
           use === ''
             ? []
             : [
                 {
-                  title: headers[column] || `Column ${column + 1}`,
+                  title: headers[column] || texts.import.column(column + 1),
                   of: (row: Row) => (
                     <TextInput
                       size="xs"
-                      aria-label={`${headers[column]} of row ${numberOf(row)}`}
+                      aria-label={texts.import.cellOf(headers[column]!, numberOf(row))}
                       value={rows[row.line - 2]?.[column] ?? ''}
                       error={row.problems
                         .filter((each) => each.column === use)
@@ -123,7 +125,7 @@ function Rows({
           ? []
           : [
               {
-                title: 'Otherwise',
+                title: texts.import.otherwise,
                 of: ({ problems }: Row) =>
                   problems
                     .filter((each) => !isOfColumn(each))

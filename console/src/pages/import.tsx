@@ -4,7 +4,6 @@ import { useEffect, useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
-import { countOf } from '../format/words.js';
 import { Choice } from '../parts/choice.js';
 import { navigate } from '../parts/link.js';
 import { Failure } from '../parts/loaded.js';
@@ -24,6 +23,7 @@ import {
 } from '../rules/table-file.js';
 import { isWorkbook, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import { readWorkbook } from '../api/workbook.js';
+import { texts } from '../texts.js';
 import { readChecked, Result } from './import-result.js';
 
 type Campaign = Schemas['CampaignView'];
@@ -36,8 +36,8 @@ export function ImportPage() {
   return (
     <>
       <div className="title">
-        <h1>Import customers</h1>
-        {file !== null && <Button onClick={() => setFile(null)}>Take another file</Button>}
+        <h1>{texts.import.title}</h1>
+        {file !== null && <Button onClick={() => setFile(null)}>{texts.import.takeAnother}</Button>}
       </div>
       {file === null ? <Choose onFile={setFile} /> : <Prepare key={file.name} file={file} />}
     </>
@@ -61,7 +61,7 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
   const takeFiles = (files: FileList) => take.mutate(() => readFiles(files));
   const takeRows = (text: string) => {
     setRows(text);
-    take.mutate(() => readTable('Pasted rows', text));
+    take.mutate(() => readTable(texts.import.pastedRows, text));
   };
   const takeData = (data: DataTransfer | null) => {
     if (data === null) return;
@@ -70,9 +70,9 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
   };
   useTransfers(setOver, takeData);
   return (
-    <Panel title="1. The file" isWide>
+    <Panel title={texts.import.fileStep} isWide>
       <label className={isOver ? 'drop over' : 'drop'}>
-        <strong>Drop an Excel or CSV file here, or choose one</strong>
+        <strong>{texts.import.drop}</strong>
         <input
           type="file"
           accept=".xlsx,.xlsm,.csv,.txt,.tsv,.xls,text/csv"
@@ -83,26 +83,26 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
           onClick={({ currentTarget: input }) => (input.value = '')}
         />
         <span className="soft" role="status">
-          {take.isPending && 'The file is being read …'}
+          {take.isPending && texts.import.reading}
         </span>
       </label>
       {book !== null && (
         <>
-          <p>{book.name} has several sheets. Choose the one with the customers:</p>
-          <Group gap="xs" role="group" aria-label="Sheets">
+          <p>{texts.import.chooseSheet(book.name)}</p>
+          <Group gap="xs" role="group" aria-label={texts.import.sheets}>
             {book.sheets.map((sheet) => (
               <Button
                 key={sheet.name}
                 onClick={() => take.mutate(() => sheetTable(`${book.name}, ${sheet.name}`, sheet))}
               >
-                {sheet.name} ({countOf(sheet.rows.length, 'row')})
+                {texts.import.sheetOf(sheet.name, sheet.rows.length)}
               </Button>
             ))}
           </Group>
         </>
       )}
       <Textarea
-        label="Or paste rows from a spreadsheet, with the names of the columns above them"
+        label={texts.import.paste}
         rows={4}
         spellCheck={false}
         value={rows}
@@ -111,7 +111,7 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
       {rows.trim() !== '' && (
         <Group>
           <Button size="sm" onClick={() => takeRows(rows)}>
-            Take these rows
+            {texts.import.takeRows}
           </Button>
         </Group>
       )}
@@ -153,17 +153,16 @@ function useTransfers(setOver: (isOver: boolean) => void, take: (data: DataTrans
 
 /** Reads the file that a person has chosen. Throws Error with what is wrong, in words. */
 async function readFiles([file, ...others]: Iterable<File>): Promise<TableFile | Book> {
-  if (file === undefined || others.length > 0) throw new Error('Take one file after the other.');
-  if (file.size > MOST_BYTES)
-    throw new Error('This file is larger than 20 MB. Upload it by `import FILE` of the command line.');
+  if (file === undefined || others.length > 0) throw new Error(texts.import.oneFile);
+  if (file.size > MOST_BYTES) throw new Error(texts.import.tooLarge);
   const buffer = await file.arrayBuffer().catch(() => {
-    throw new Error('It cannot be read. Is it a folder, or has it changed meanwhile?');
+    throw new Error(texts.import.unreadable);
   });
   const bytes = new Uint8Array(buffer);
   if (!isWorkbook(bytes)) return readTable(file.name, decode(bytes));
   const sheets = await readWorkbook(buffer);
   const [sheet] = sheets;
-  if (sheet === undefined) throw new Error('The workbook has no cells.');
+  if (sheet === undefined) throw new Error(texts.import.noCells);
   return sheets.length === 1 ? sheetTable(file.name, sheet) : { name: file.name, sheets };
 }
 
@@ -190,7 +189,7 @@ function remember(headers: readonly string[], uses: readonly Use[]): void {
 
 function Prepare({ file }: { readonly file: TableFile }) {
   const { headers } = file;
-  const names = headers.map((header, index) => header || `Column ${index + 1}`);
+  const names = headers.map((header, index) => header || texts.import.column(index + 1));
   const may = useMay();
   const [rows, setRows] = useState(file.rows);
   const [uses, setUses] = useState(() => rememberedFor(headers));
@@ -212,7 +211,7 @@ function Prepare({ file }: { readonly file: TableFile }) {
   const register = useMutation({
     mutationFn: () => upload(false),
     onSuccess: ({ id, rows: count }) => {
-      tellDone(`${countOf(count, 'row')} are uploaded, and are registered one after the other.`, {
+      tellDone(texts.import.uploaded(count), {
         to: 'campaigns',
         id,
       });
@@ -234,13 +233,12 @@ function Prepare({ file }: { readonly file: TableFile }) {
   };
   const fault = mappingFault(uses) ?? file.faultOf(uses) ?? null;
   const filled = rows.filter(hasText);
+  const summary = check.data?.campaign.summary;
   return (
     <>
-      <Panel title={`2. The columns of ${file.name}`} isWide>
-        <p>
-          {countOf(filled.length, 'row')}. The first {Math.min(PREVIEW, filled.length)}:
-        </p>
-        <div className="wide-table" tabIndex={0} role="region" aria-label="The first rows">
+      <Panel title={texts.import.columnsStep(file.name)} isWide>
+        <p>{texts.import.firstOf(filled.length, Math.min(PREVIEW, filled.length))}</p>
+        <div className="wide-table" tabIndex={0} role="region" aria-label={texts.import.firstRows}>
           <table>
             <thead>
               <tr>
@@ -250,7 +248,7 @@ function Prepare({ file }: { readonly file: TableFile }) {
                       label={names[index]!}
                       value={uses[index] ?? ''}
                       options={[
-                        ['', 'not used'],
+                        ['', texts.import.notUsed],
                         ...Object.entries(COLUMNS),
                         [`metadata.${header || index + 1}`, nameOf(`metadata.${header || index + 1}`)],
                       ]}
@@ -285,14 +283,14 @@ function Prepare({ file }: { readonly file: TableFile }) {
         <Group align="end">
           <TextInput
             size="xs"
-            label="Name of the campaign"
+            label={texts.import.campaignName}
             value={name}
             maxLength={100}
             onChange={(event) => setName(event.currentTarget.value)}
           />
           {may('onboarding:write') && (
             <Checkbox
-              label="Invite the owners"
+              label={texts.import.inviteOwners}
               checked={isInviting}
               onChange={(event) => setInviting(event.currentTarget.checked)}
             />
@@ -303,43 +301,37 @@ function Prepare({ file }: { readonly file: TableFile }) {
             disabled={fault !== null || check.isPending}
             onClick={() => check.mutate()}
           >
-            {check.isPending ? 'Checking …' : check.data === undefined ? 'Check the rows' : 'Check again'}
+            {check.isPending
+              ? texts.import.checking
+              : check.data === undefined
+                ? texts.import.check
+                : texts.import.checkAgain}
           </Button>
         </Group>
         <Failure of={check.error} />
       </Panel>
-      {check.data !== undefined && (
+      {summary !== undefined && check.data !== undefined && (
         <>
           <Result of={check.data} file={file} rows={rows} uses={uses} onCorrect={correct} />
-          <Panel title="4. Register" isWide>
+          <Panel title={texts.import.registerStep} isWide>
             <p>
-              {isCorrected ? (
-                'Rows have been corrected. Check them again before they are registered.'
-              ) : (
-                <>
-                  {countOf(check.data.campaign.summary.new, 'row')} will be registered at the provider
-                  {isInviting && ', and their owners get an invitation'}. {invalidWords(check.data.campaign)}
-                </>
-              )}
+              {isCorrected
+                ? texts.import.correctedSinceCheck
+                : texts.import.willBeRegistered(summary.new, isInviting, summary.invalid + summary.conflicts)}
             </p>
             <Group gap="xs">
               {isCorrected && (
                 <Button size="sm" variant="filled" disabled={check.isPending} onClick={() => check.mutate()}>
-                  Check the corrected rows
+                  {texts.import.checkCorrected}
                 </Button>
               )}
               <Button
                 size="sm"
                 variant="filled"
-                disabled={
-                  isCorrected ||
-                  register.isPending ||
-                  check.isPending ||
-                  check.data.campaign.summary.new === 0
-                }
+                disabled={isCorrected || register.isPending || check.isPending || summary.new === 0}
                 onClick={() => register.mutate()}
               >
-                Register {countOf(check.data.campaign.summary.new, 'row')}
+                {texts.import.register(summary.new)}
               </Button>
             </Group>
             <Failure of={register.error} />
@@ -349,9 +341,6 @@ function Prepare({ file }: { readonly file: TableFile }) {
     </>
   );
 }
-
-const invalidWords = ({ summary: { invalid, conflicts } }: Campaign): string =>
-  invalid + conflicts === 0 ? '' : `${countOf(invalid + conflicts, 'row')} with faults will be left out.`;
 
 async function send(
   body: string,

@@ -5,7 +5,7 @@ import { client } from '../api/client.js';
 import { useBrands } from '../api/brands.js';
 import { readUpTo, useList } from '../api/lists.js';
 import { useCampaigns } from '../api/queries.js';
-import { countOf, wordsOf } from '../format/words.js';
+import { wordsOf } from '../format/words.js';
 import { Act } from '../parts/act.js';
 import { Link, replaceFilters } from '../parts/link.js';
 import { InvitationActs, ManyInvitationActs } from '../parts/invitation-acts.js';
@@ -21,6 +21,7 @@ import { INVITATION_STATES, InvitationState, Stall } from '../parts/state.js';
 import type { Column } from '../parts/table.js';
 import { Age, Instant } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
+import { texts } from '../texts.js';
 
 type Query = NonNullable<paths['/api/v1/invitations']['get']['parameters']['query']>;
 type Invitation = Schemas['InvitationView'];
@@ -51,41 +52,41 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
   return (
     <>
       <div className="title">
-        <h1>Invitations</h1>
+        <h1>{texts.pages.invitations}</h1>
         {may('links:read') && <Worklist query={{ state, stalled, campaignId }} />}
       </div>
       <List
-        label="Invitations"
+        label={texts.pages.invitations}
         list={list}
-        unit="invitation"
-        order="the newest first"
+        count={texts.counts.invitation}
+        order={texts.orders.newestFirst}
         keyOf={({ id }) => id}
-        empty="No invitation matches the filters."
+        empty={texts.invitations.noneMatches}
         filters={[
           {
             kind: 'choice',
             name: 'state',
-            label: 'State',
+            label: texts.titles.state,
             options: [
-              ['', 'any'],
+              ['', texts.values.any],
               ...Object.keys(INVITATION_STATES).map((each) => [each, wordsOf(each)] as const),
             ],
           },
           {
             kind: 'choice',
             name: 'stalled',
-            label: 'Stalled',
+            label: texts.titles.stalled,
             options: [
-              ['', 'all'],
-              ['any', 'only stalled'],
+              ['', texts.values.all],
+              ['any', texts.values.onlyStalled],
               ...CAUSES.map((each) => [each, wordsOf(each)] as const),
             ],
           },
           {
             kind: 'choice',
             name: 'campaignId',
-            label: 'Campaign',
-            options: [['', 'any'], ...(campaigns.data ?? [])],
+            label: texts.titles.campaign,
+            options: [['', texts.values.any], ...(campaigns.data ?? [])],
           },
         ]}
         values={filters}
@@ -98,7 +99,7 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
         pageOf={({ userId }) => ({ to: 'customers', id: userId })}
         columns={[
           {
-            title: 'Customer',
+            title: texts.titles.customer,
             of: ({ userId, tenantReference }) => (
               <Link to="customers" id={userId}>
                 <strong>{tenantReference}</strong>
@@ -107,7 +108,7 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
             text: ({ tenantReference }) => tenantReference,
           },
           {
-            title: 'State',
+            title: texts.titles.state,
             of: ({ state: each, stalled: stall }) => (
               <>
                 <InvitationState of={each} />
@@ -122,45 +123,45 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
             isText: true,
           },
           {
-            title: 'Stalled because',
+            title: texts.titles.stalledBecause,
             of: ({ stalled: stall }) => (stall === null ? null : wordsOf(stall.cause)),
             isHidden: true,
           },
-          { title: 'Brands', of: ({ brands }) => namesOf(brands) || 'any' },
-          { title: 'Language', of: ({ locale }) => locale, isHidden: true },
+          { title: texts.titles.brands, of: ({ brands }) => namesOf(brands) || 'any' },
+          { title: texts.titles.language, of: ({ locale }) => locale, isHidden: true },
           {
-            title: 'Campaign',
+            title: texts.titles.campaign,
             of: ({ campaignId: id }) => id && (names.get(id) ?? id.slice(0, 8)),
             isHidden: true,
           },
           {
-            title: 'Last step',
-            of: (each) => <Age at={lastOf(each)} none="none yet" />,
+            title: texts.titles.lastStep,
+            of: (each) => <Age at={lastOf(each)} none={texts.values.noneYet} />,
             text: (each) => lastOf(each),
           },
           {
-            title: 'Next reminder',
-            of: ({ nextReminderAt }) => <Instant at={nextReminderAt} none="none" />,
+            title: texts.titles.nextReminder,
+            of: ({ nextReminderAt }) => <Instant at={nextReminderAt} none={texts.values.none} />,
             text: ({ nextReminderAt }) => nextReminderAt,
           },
           {
-            title: 'Created',
+            title: texts.titles.created,
             of: ({ createdAt }) => <Instant at={createdAt} />,
             text: ({ createdAt }) => createdAt,
             isHidden: true,
           },
           {
-            title: 'Expires',
+            title: texts.titles.expires,
             of: ({ expiresAt }) => <Instant at={expiresAt} />,
             text: ({ expiresAt }) => expiresAt,
           },
           {
-            title: 'Id',
+            title: texts.titles.id,
             isHidden: true,
             of: ({ id }) => <IdLink of={id} to="invitations" id={id} />,
             text: ({ id }) => id,
           },
-          { title: 'Actions', of: (each) => <InvitationActs of={each} /> },
+          { title: texts.titles.actions, of: (each) => <InvitationActs of={each} /> },
         ]}
       />
     </>
@@ -173,21 +174,16 @@ const MOST_PAGES = 25;
 /** Saves what a mailing needs of the invitations that its owners can still use: link, cause, next reminder. */
 const Worklist = ({ query }: { readonly query: Query }) => (
   <Act
-    label="Save worklist"
+    label={texts.invitations.saveWorklist}
     run={() => worklistOf(query)}
-    done={(rows) => `The worklist has ${countOf(rows.length, 'invitation')}.`}
+    done={(rows) => texts.invitations.worklistSaved(rows.length)}
     page={{ to: 'invitations', filters: query as Filters }}
-    onDone={(rows) => saveRows('Worklist', WORKLIST, rows)}
+    onDone={(rows) => saveRows(texts.invitations.worklist, WORKLIST, rows)}
     changes={[]}
     ask={
       <>
-        <p>
-          A file for your mailing: of each invitation that the filters show and its owner can still use, the
-          link, the cause and the next reminder.
-        </p>
-        <p className="danger">
-          Anybody who has a link can act as the owner. Keep the file safe, and delete it.
-        </p>
+        <p>{texts.invitations.worklistContent}</p>
+        <p className="danger">{texts.invitations.worklistWarning}</p>
       </>
     }
   />
@@ -195,23 +191,23 @@ const Worklist = ({ query }: { readonly query: Query }) => (
 
 async function worklistOf(query: Query): Promise<readonly Invitation[]> {
   const { items, isPart } = await readUpTo(MOST_PAGES, '/api/v1/invitations', query);
-  if (isPart) throw new Refusal('There are more than 5,000 invitations: choose a filter.');
+  if (isPart) throw new Refusal(texts.invitations.tooMany);
   return items.filter(({ state }) => USABLE.includes(state));
 }
 
 const USABLE: readonly Invitation['state'][] = ['invited', 'opened', 'started'];
 
 const WORKLIST: readonly Column<Invitation>[] = [
-  { title: 'Customer', of: ({ tenantReference }) => tenantReference },
-  { title: 'Link', of: ({ url }) => url },
-  { title: 'Cause', of: ({ stalled }) => stalled?.cause ?? null },
-  { title: 'State', of: ({ state }) => state },
-  { title: 'Next reminder', of: ({ nextReminderAt }) => nextReminderAt },
-  { title: 'Last reminder', of: ({ remindedAt }) => remindedAt },
-  { title: 'Language', of: ({ locale }) => locale },
-  { title: 'Brands', of: ({ brands }) => brands.join(', ') },
-  { title: 'Expires', of: ({ expiresAt }) => expiresAt },
-  { title: 'Id', of: ({ id }) => id },
+  { title: texts.titles.customer, of: ({ tenantReference }) => tenantReference },
+  { title: texts.titles.link, of: ({ url }) => url },
+  { title: texts.titles.cause, of: ({ stalled }) => stalled?.cause ?? null },
+  { title: texts.titles.state, of: ({ state }) => state },
+  { title: texts.titles.nextReminder, of: ({ nextReminderAt }) => nextReminderAt },
+  { title: texts.titles.lastReminder, of: ({ remindedAt }) => remindedAt },
+  { title: texts.titles.language, of: ({ locale }) => locale },
+  { title: texts.titles.brands, of: ({ brands }) => brands.join(', ') },
+  { title: texts.titles.expires, of: ({ expiresAt }) => expiresAt },
+  { title: texts.titles.id, of: ({ id }) => id },
 ];
 
 /** Shows one invitation. */
@@ -226,34 +222,55 @@ export function InvitationPage({ id }: { readonly id: string }) {
       {(data) => (
         <>
           <div className="title">
-            <h1>Invitation of {data.tenantReference}</h1>
+            <h1>{texts.invitations.title(data.tenantReference)}</h1>
             <InvitationActs of={data} />
           </div>
           {data.stalled !== null && <StalledNotice of={data.stalled} page={null} />}
-          <Panel title="Now" isWide>
+          <Panel title={texts.duty.now} isWide>
             <Facts
               facts={[
-                ['State', <InvitationState key="state" of={data.state} />],
+                [texts.titles.state, <InvitationState key="state" of={data.state} />],
                 [
-                  'Customer',
+                  texts.titles.customer,
                   <Link key="customer" to="customers" id={data.userId}>
                     {data.tenantReference}
                   </Link>,
                 ],
-                ['Brands', namesOf(data.brands) || 'any'],
-                ['Language', data.locale ?? 'of the browser'],
-                ['Created', <Instant key="created" at={data.createdAt} />],
-                ['Opened', <Instant key="opened" at={data.openedAt} none="not yet" />],
-                ['Started', <Instant key="started" at={data.startedAt} none="not yet" />],
-                ['Owner done', <Instant key="done" at={data.ownerDoneAt} none="not yet" />],
-                ['Online', <Instant key="online" at={data.onlineAt} none="not yet" />],
-                ['Disconnected', <Instant key="disconnected" at={data.disconnectedAt} none="no" />],
-                ['Declined', <Instant key="declined" at={data.declinedAt} none="no" />],
-                ['Consent withdrawn', <Instant key="withdrawn" at={data.consentWithdrawnAt} none="no" />],
-                ['Expires', <Instant key="expires" at={data.expiresAt} />],
-                ['Last reminder', <Instant key="reminded" at={data.remindedAt} none="none yet" />],
-                ['Next reminder', <Instant key="next" at={data.nextReminderAt} none="none is planned" />],
-                ['Id', <Copy key="id" text={data.id} />],
+                [texts.titles.brands, namesOf(data.brands) || 'any'],
+                [texts.titles.language, data.locale ?? texts.invitations.ofBrowser],
+                [texts.titles.created, <Instant key="created" at={data.createdAt} />],
+                [texts.titles.opened, <Instant key="opened" at={data.openedAt} none={texts.values.notYet} />],
+                [
+                  texts.titles.started,
+                  <Instant key="started" at={data.startedAt} none={texts.values.notYet} />,
+                ],
+                [
+                  texts.titles.ownerDone,
+                  <Instant key="done" at={data.ownerDoneAt} none={texts.values.notYet} />,
+                ],
+                [texts.titles.online, <Instant key="online" at={data.onlineAt} none={texts.values.notYet} />],
+                [
+                  texts.titles.disconnected,
+                  <Instant key="disconnected" at={data.disconnectedAt} none={texts.values.no} />,
+                ],
+                [
+                  texts.titles.declined,
+                  <Instant key="declined" at={data.declinedAt} none={texts.values.no} />,
+                ],
+                [
+                  texts.titles.consentWithdrawn,
+                  <Instant key="withdrawn" at={data.consentWithdrawnAt} none={texts.values.no} />,
+                ],
+                [texts.titles.expires, <Instant key="expires" at={data.expiresAt} />],
+                [
+                  texts.titles.lastReminder,
+                  <Instant key="reminded" at={data.remindedAt} none={texts.values.noneYet} />,
+                ],
+                [
+                  texts.titles.nextReminder,
+                  <Instant key="next" at={data.nextReminderAt} none={texts.invitations.noneIsPlanned} />,
+                ],
+                [texts.titles.id, <Copy key="id" text={data.id} />],
               ]}
             />
           </Panel>

@@ -13,6 +13,7 @@ import { Age, Instant } from '../parts/time.js';
 import { actorWords, withoutConsole } from '../rules/audit.js';
 import { PRESETS, SCOPE_WORDS } from '../rules/presets.js';
 import type { Scope } from '../rules/scopes.js';
+import { texts } from '../texts.js';
 
 type Key = Schemas['ApiKeyView'];
 
@@ -26,57 +27,63 @@ export function KeysPage() {
   return (
     <>
       <div className="title">
-        <h1>Keys</h1>
+        <h1>{texts.pages.keys}</h1>
         <Act
-          label="Create a key"
+          label={texts.keys.create}
           isMain
           run={create}
-          done={({ name }) => `The key “${name}” is created.`}
+          done={({ name }) => texts.keys.created(name)}
           page={({ id }) => ({ to: 'audit', filters: { targets: id } })}
           changes={['keys', 'audit']}
           onDone={setCreated}
           ask={<NewKey />}
         />
       </div>
-      <p className="soft">
-        Give each app and each person a key of its own, so that it can be revoked alone, and the audit log
-        says who did what.
-      </p>
+      <p className="soft">{texts.keys.explanation}</p>
       {created !== null && (
-        <Secret title={`The key “${created.name}”`} secret={created.key} onClose={() => setCreated(null)} />
+        <Secret
+          title={texts.keys.titleOf(created.name)}
+          secret={created.key}
+          onClose={() => setCreated(null)}
+        />
       )}
       <List
-        label="Keys"
+        label={texts.pages.keys}
         list={list}
-        unit="key"
-        order="the newest first"
+        count={texts.counts.key}
+        order={texts.orders.newestFirst}
         keyOf={({ id }) => id}
-        empty="There is no key besides ADMIN_API_KEY."
+        empty={texts.keys.none}
         columns={[
-          { title: 'Name', of: ({ name }) => <strong>{name}</strong>, text: ({ name }) => name },
-          { title: 'Scopes', of: ({ scopes }) => scopes.join(', ') },
-          { title: 'State', of: (key) => <State of={key} />, text: ({ revokedAt }) => revokedAt ?? 'valid' },
+          { title: texts.titles.name, of: ({ name }) => <strong>{name}</strong>, text: ({ name }) => name },
+          { title: texts.titles.scopes, of: ({ scopes }) => scopes.join(', ') },
           {
-            title: 'Last used',
-            of: ({ lastUsedAt }) => <Age at={lastUsedAt} none="never" />,
+            title: texts.titles.state,
+            of: (key) => <State of={key} />,
+            text: ({ revokedAt }) => revokedAt ?? 'valid',
+          },
+          {
+            title: texts.titles.lastUsed,
+            of: ({ lastUsedAt }) => <Age at={lastUsedAt} none={texts.values.never} />,
             text: ({ lastUsedAt }) => lastUsedAt,
           },
           {
-            title: 'Refused',
+            title: texts.titles.refused,
             of: (key) => <Refused of={key} />,
             text: (key) => key.refused401 + key.refused403 + key.refused429,
           },
           {
-            title: 'Created',
+            title: texts.titles.created,
             of: ({ createdAt, createdBy }) => (
               <>
-                <Instant at={createdAt} /> <span className="soft">by {nameOf(createdBy)}</span>
+                <Instant at={createdAt} />{' '}
+                <span className="soft">{texts.keys.createdBy(nameOf(createdBy))}</span>
               </>
             ),
             text: ({ createdAt }) => createdAt,
           },
-          { title: 'Id', of: ({ id }) => <ShortId of={id} />, text: ({ id }) => id },
-          { title: 'Actions', of: (key) => key.revokedAt === null && <Revoke of={key} /> },
+          { title: texts.titles.id, of: ({ id }) => <ShortId of={id} />, text: ({ id }) => id },
+          { title: texts.titles.actions, of: (key) => key.revokedAt === null && <Revoke of={key} /> },
         ]}
       />
     </>
@@ -107,21 +114,21 @@ function NewKey() {
     <>
       <TextInput
         name="name"
-        label="Name"
-        description="Of the person or app that gets it"
+        label={texts.titles.name}
+        description={texts.keys.nameHint}
         required
         maxLength={100}
       />
       <Choice
-        label="For"
+        label={texts.keys.for}
         value={preset}
         options={[
           ...Object.entries(PRESETS).map(([name, { title }]) => [name, title] as const),
-          ['', 'something else'],
+          ['', texts.keys.somethingElse],
         ]}
         onChoice={choose}
       />
-      <Stack gap="xs" role="group" aria-label="Scopes">
+      <Stack gap="xs" role="group" aria-label={texts.titles.scopes}>
         {(Object.keys(SCOPE_WORDS) as Scope[]).map((scope) => (
           <Checkbox
             key={scope}
@@ -136,7 +143,7 @@ function NewKey() {
       </Stack>
       {scopes.includes('admin') && (
         <Alert color="red" className="failure">
-          admin includes all other scopes, and may create keys.
+          {texts.keys.adminWarning}
         </Alert>
       )}
     </>
@@ -145,27 +152,21 @@ function NewKey() {
 
 const State = ({ of: { revokedAt } }: { readonly of: Key }) =>
   revokedAt === null ? (
-    <Badge tone="well">valid</Badge>
+    <Badge tone="well">{texts.keys.valid}</Badge>
   ) : (
     <>
-      <Badge tone="ended">revoked</Badge> <Age at={revokedAt} />
+      <Badge tone="ended">{texts.keys.revoked}</Badge> <Age at={revokedAt} />
     </>
   );
 
 function Refused({ of: { refused401, refused403, refused429, lastRefusedAt } }: { readonly of: Key }) {
-  const parts = [
-    [refused401, 'after it was revoked'],
-    [refused403, 'for lack of a scope'],
-    [refused429, 'by its rate limit'],
-  ].flatMap(([count, why]) => (count === 0 ? [] : [`${count} ${why}`]));
-  if (parts.length === 0) return <span className="soft">never</span>;
+  const refusals = texts.keys.refusals(refused401, refused403, refused429);
+  if (refusals === '') return <span className="soft">{texts.values.never}</span>;
   return (
     <>
-      {parts.join(', ')}
+      {refusals}
       {lastRefusedAt !== null && (
-        <span className="soft">
-          , last <Age at={lastRefusedAt} />
-        </span>
+        <span className="soft">{texts.keys.lastRefusal(<Age at={lastRefusedAt} />)}</span>
       )}
     </>
   );
@@ -173,20 +174,16 @@ function Refused({ of: { refused401, refused403, refused429, lastRefusedAt } }: 
 
 const Revoke = ({ of: { id, name } }: { readonly of: Key }) => (
   <Act
-    label="Revoke"
+    label={texts.buttons.revoke}
     isDanger
     run={() => client.DELETE('/api/v1/api-keys/{id}', { params: { path: { id } } })}
-    done={`The key “${name}” is revoked.`}
+    done={texts.keys.isRevoked(name)}
     page={{ to: 'audit', filters: { targets: id } }}
     changes={['keys', 'audit']}
     ask={
       <>
-        <p>
-          Key <strong>{name}</strong>
-        </p>
-        <p className="danger">
-          Requests with it are refused within 5 seconds. It cannot be made valid again.
-        </p>
+        <p>{texts.keys.named(name)}</p>
+        <p className="danger">{texts.keys.revokeWarning}</p>
       </>
     }
   />

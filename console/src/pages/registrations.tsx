@@ -14,6 +14,7 @@ import { ShortId } from '../parts/short-id.js';
 import { Age, Instant } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
 import type { Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 
 const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
   uncertain: 'attention',
@@ -31,30 +32,26 @@ const DECIDABLE: readonly RegistrationStatus[] = ['uncertain', 'pending', 'rejec
 function decideMany(selected: readonly Registration[], clear: () => void) {
   const on = selected.map(({ id, tenantReference, lastError }) => ({
     id,
-    name: `${tenantReference}: ${lastError ?? 'no error'}`,
+    name: `${tenantReference}: ${lastError ?? texts.values.noError}`,
   }));
-  const unit = 'registration';
+
   const isUncertain = selected.some(({ status }) => status === 'uncertain');
   return (
     <>
       <BulkAct
-        label="Send again"
+        label={texts.buttons.sendAgain}
         operationId="retryRegistration"
         on={on}
-        unit={unit}
-        danger={
-          isUncertain
-            ? 'Only if the provider has confirmed that none of them exists: each that does is registered twice.'
-            : null
-        }
+        count={texts.counts.registration}
+        danger={isUncertain ? texts.registrations.sendManyAgain : null}
         onDone={clear}
       />
       <BulkAct
-        label="Give up"
+        label={texts.buttons.giveUp}
         operationId="discardRegistration"
         on={on}
-        unit={unit}
-        danger="They are not registered. A user that the provider has after all stays there unused."
+        count={texts.counts.registration}
+        danger={texts.registrations.giveManyUp}
         onDone={clear}
       />
     </>
@@ -78,32 +75,30 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
   );
   return (
     <>
-      <h1>Registrations</h1>
-      {status === 'uncertain' && (
-        <p className="notice">
-          The response to each of these was lost, so the remote service may have registered the customer. It
-          offers no look-up: ask the provider, then decide.
-        </p>
-      )}
+      <h1>{texts.pages.registrations}</h1>
+      {status === 'uncertain' && <p className="notice">{texts.registrations.uncertain}</p>}
       <List
-        label="Registrations"
+        label={texts.pages.registrations}
         list={list}
-        unit="registration"
-        order="the newest first"
+        count={texts.counts.registration}
+        order={texts.orders.newestFirst}
         keyOf={({ id }) => id}
         pageOf={pageOf}
         filters={[
-          { kind: 'choice', name: 'status', label: 'Status', options: statuses.map((each) => [each, each]) },
+          {
+            kind: 'choice',
+            name: 'status',
+            label: texts.titles.status,
+            options: statuses.map((each) => [each, each]),
+          },
         ]}
         values={{ status }}
         onFilter={(_, each) => replaceFilters('registrations', { status: each })}
-        empty={
-          status === 'uncertain' ? 'No registration waits for a decision.' : `No registration is ${status}.`
-        }
+        empty={status === 'uncertain' ? texts.registrations.noneToDecide : texts.registrations.noneIs(status)}
         {...(mayDecide && DECIDABLE.includes(status) && { acts: decideMany })}
         columns={[
           {
-            title: 'Customer',
+            title: texts.titles.customer,
             of: (each) => (
               <Link {...pageOf(each)}>
                 <strong>{each.tenantReference}</strong>
@@ -111,12 +106,18 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
             ),
             text: ({ tenantReference }) => tenantReference,
           },
-          { title: 'EANs', of: ({ gridLocations }) => gridLocations.map(({ ean }) => ean).join(', ') },
-          { title: 'Status', of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge> },
-          { title: 'Times sent', of: ({ attempts }) => attempts, isNumber: true },
-          { title: 'Last change', of: ({ updatedAt }) => <Age at={updatedAt} /> },
           {
-            title: 'What is known',
+            title: texts.titles.eans,
+            of: ({ gridLocations }) => gridLocations.map(({ ean }) => ean).join(', '),
+          },
+          {
+            title: texts.titles.status,
+            of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge>,
+          },
+          { title: texts.titles.timesSent, of: ({ attempts }) => attempts, isNumber: true },
+          { title: texts.titles.lastChange, of: ({ updatedAt }) => <Age at={updatedAt} /> },
+          {
+            title: texts.titles.whatIsKnown,
             isText: true,
             text: ({ lastError, stalled }) => stalled?.text ?? lastError,
             of: ({ lastError, stalled, nextAttemptAt }) => (
@@ -124,37 +125,35 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
                 {stalled !== null ? (
                   <Sentence text={stalled.text} />
                 ) : (
-                  (lastError ?? <span className="soft">no error</span>)
+                  (lastError ?? <span className="soft">{texts.values.noError}</span>)
                 )}
                 {stalled !== null && stalled.before !== null && (
-                  <div className="soft">
-                    First: <Sentence text={stalled.before} />
-                  </div>
+                  <div className="soft">{texts.stall.first(<Sentence text={stalled.before} />)}</div>
                 )}
                 {nextAttemptAt !== null && (
                   <div className="soft">
-                    Next attempt <Instant at={nextAttemptAt} />
+                    {texts.registrations.nextAttempt(<Instant at={nextAttemptAt} />)}
                   </div>
                 )}
               </>
             ),
           },
           {
-            title: 'Id',
+            title: texts.titles.id,
             isHidden: true,
             of: ({ id }) => <ShortId of={id} />,
             text: ({ id }) => id,
           },
           {
-            title: 'What to do',
+            title: texts.titles.whatToDo,
             of: (each) =>
               each.status !== 'uncertain' ? (
                 each.stalled !== null && <Remedies of={each.stalled} page={null} />
               ) : mayDecide ? (
                 <span className="actions">
-                  {decide(each, 'resolve', 'It exists')}
-                  {decide(each, 'retry', 'Send again')}
-                  {decide(each, 'discard', 'Give up')}
+                  {decide(each, 'resolve', texts.buttons.itExists)}
+                  {decide(each, 'retry', texts.buttons.sendAgain)}
+                  {decide(each, 'discard', texts.buttons.giveUp)}
                 </span>
               ) : null,
           },

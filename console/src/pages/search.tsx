@@ -8,6 +8,7 @@ import { Empty, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { pathOf } from '../rules/route.js';
 import { foundBy, pageOf } from '../rules/search.js';
+import { texts } from '../texts.js';
 
 interface Props {
   readonly text: string;
@@ -31,18 +32,18 @@ export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = fals
   useEffect(() => {
     if (page !== null) onFound(pathOf(page.to, page.id));
   }, [page, onFound]);
-  if (!maySearch) return <Empty>To search needs the scope users:read or onboarding:read.</Empty>;
+  if (!maySearch) return <Empty>{texts.search.needsScope}</Empty>;
   return (
     <>
-      {isOwnPage && <h1>Search</h1>}
+      {isOwnPage && <h1>{texts.search.title}</h1>}
       <Loaded query={found}>
         {({ customers, others }) => (
           <>
-            {isCustomer && customers.length === 0 && <h1>Customer</h1>}
+            {isCustomer && customers.length === 0 && <h1>{texts.titles.customer}</h1>}
             <CustomerCases customers={customers} isPage={isCustomer} />
             {others.length > 0 && (
               <>
-                <h2>{customers.length > 0 ? 'Also found' : 'Found'}</h2>
+                <h2>{customers.length > 0 ? texts.search.alsoFound : texts.search.found}</h2>
                 <ul>
                   {others.map((hit) => (
                     <li key={hit.id}>
@@ -56,10 +57,7 @@ export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = fals
               </>
             )}
             {page === null && customers.length + others.length === 0 && (
-              <Empty>
-                Nothing is known under “{text.trim()}”. A reference may be cut off at its end; EANs and ids
-                are compared whole.
-              </Empty>
+              <Empty>{texts.search.nothing(text.trim())}</Empty>
             )}
           </>
         )}

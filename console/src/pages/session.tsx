@@ -19,6 +19,7 @@ import { Age, Instant } from '../parts/time.js';
 import { TimelineList } from '../parts/timeline-list.js';
 import { TimelinePicture } from '../parts/timeline-picture.js';
 import { missingFor } from '../rules/scopes.js';
+import { texts } from '../texts.js';
 
 /** The maximum number of timeline entries. Of a longer timeline, only the newest entries are shown. */
 const MOST_ENTRIES = 2_000;
@@ -33,11 +34,9 @@ export function SessionPage({ id }: { readonly id: string }) {
   const timeline = useQuery({ queryKey: ['timeline', id], queryFn: () => readTimeline(id), refetchInterval });
   return (
     <>
-      <h1>
-        Session <ShortId of={id} />
-      </h1>
+      <h1>{texts.sessions.title(<ShortId of={id} />)}</h1>
       <Loaded query={session}>{(data) => <About session={data} />}</Loaded>
-      <Panel title="What happened" isWide>
+      <Panel title={texts.titles.whatHappened} isWide>
         <Loaded query={timeline}>
           {(entries) => (
             <>
@@ -77,7 +76,11 @@ function About({ session }: { readonly session: Session }) {
       name
     );
   return (
-    <Panel title="Now" isWide more={<Refresh id={id} label="Refresh now" isDisabled={closedAt !== null} />}>
+    <Panel
+      title={texts.duty.now}
+      isWide
+      more={<Refresh id={id} label={texts.buttons.refreshNow} isDisabled={closedAt !== null} />}
+    >
       {stalled !== null && (
         <StalledNotice of={stalled} page={null}>
           <p className="soft">
@@ -88,42 +91,55 @@ function About({ session }: { readonly session: Session }) {
       {stalled === null && session.supersededAt === null && <LocationWaits id={session.gridLocationId} />}
       <Facts
         facts={[
-          ['State', <State key="state" session={session} />],
-          ['Since', <Age key="since" at={session.stateChangedAt} />],
-          ['Brand', brand === null ? 'none' : nameOf(brand)],
-          ['Customer', tenantReference === null ? 'erased' : toCustomer(tenantReference)],
+          [texts.titles.state, <State key="state" session={session} />],
+          [texts.titles.since, <Age key="since" at={session.stateChangedAt} />],
+          [texts.titles.brand, brand === null ? texts.values.none : nameOf(brand)],
           [
-            'Flags',
+            texts.titles.customer,
+            tenantReference === null ? texts.values.erased : toCustomer(tenantReference),
+          ],
+          [
+            texts.titles.flags,
             (['finished', 'active', 'expired'] as const)
-              .map(
-                (name) => `${name} ${session[name] === null ? 'not stated' : session[name] ? 'yes' : 'no'}`,
+              .map((name) =>
+                texts.sessions.flag(
+                  name,
+                  session[name] === null
+                    ? texts.values.notStated
+                    : session[name]
+                      ? texts.values.yes
+                      : texts.values.no,
+                ),
               )
               .join(', '),
           ],
-          ['Last read', <Age key="read" at={checkedAt} />],
-          ['Next read', <NextRead key="next" session={session} />],
-          ['Expires', <Instant key="expires" at={session.expiresAt} />],
-          ['Inverters', inverters.length === 0 ? 'none' : inverters.map((each) => each.id).join(', ')],
-          ['Metadata', <Metadata key="metadata" of={session.metadata} />],
-          ['Session id', <code key="id">{id}</code>],
-          ['User id', toCustomer(<code>{session.userId}</code>)],
+          [texts.titles.lastRead, <Age key="read" at={checkedAt} />],
+          [texts.titles.nextRead, <NextRead key="next" session={session} />],
+          [texts.titles.expires, <Instant key="expires" at={session.expiresAt} />],
+          [
+            texts.titles.inverters,
+            inverters.length === 0 ? texts.values.none : inverters.map((each) => each.id).join(', '),
+          ],
+          [texts.titles.metadata, <Metadata key="metadata" of={session.metadata} />],
+          [texts.titles.sessionId, <code key="id">{id}</code>],
+          [texts.titles.userId, toCustomer(<code>{session.userId}</code>)],
         ]}
       />
       {closedAt !== null && (
         <p className="soft">
           {nextCheckAt === null
-            ? 'It is no longer watched, since '
-            : 'It is settled, and seldom read, since '}
-          <Instant at={closedAt} />.
+            ? texts.sessions.unwatchedSince(<Instant at={closedAt} />)
+            : texts.sessions.settledSince(<Instant at={closedAt} />)}
         </p>
       )}
       {session.supersededAt !== null && (
         <p className="soft">
-          A newer session took its place at <Instant at={session.supersededAt} />. See the{' '}
-          <Link to="sessions">sessions</Link>.
+          {texts.sessions.supersededAt(<Instant at={session.supersededAt} />, (words) => (
+            <Link to="sessions">{words}</Link>
+          ))}
         </p>
       )}
-      {nextCheckAt === null && closedAt === null && <p className="soft">It is not read again by itself.</p>}
+      {nextCheckAt === null && closedAt === null && <p className="soft">{texts.sessions.notRead}</p>}
     </Panel>
   );
 }
@@ -150,13 +166,9 @@ function LocationWaits({ id }: { readonly id: string }) {
 }
 
 function NextRead({ session: { checkedAt, nextCheckAt } }: { readonly session: Session }) {
-  if (nextCheckAt === null) return <span className="soft">none</span>;
+  if (nextCheckAt === null) return <span className="soft">{texts.values.none}</span>;
   const seconds = (Date.parse(nextCheckAt) - Date.parse(checkedAt)) / 1_000;
-  return (
-    <>
-      <Age at={nextCheckAt} />, {formatSeconds(seconds)} after the last
-    </>
-  );
+  return texts.sessions.nextRead(<Age at={nextCheckAt} />, seconds);
 }
 
 /** Returns the evidence in words. Names that end in `Seconds` are durations. */
@@ -165,7 +177,7 @@ const evidenceOf = (evidence: Readonly<Record<string, unknown>>): string =>
     .filter(([, value]) => value !== null)
     .map(([name, value]) => {
       const words = wordsOf(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
-      return typeof value === 'number' && name.endsWith('Seconds')
+      return typeof value === 'number' && /Seconds$/.test(name)
         ? `${words.replace(/ seconds$/, '')}: ${formatSeconds(value)}`
         : `${words}: ${wordsOf(String(value))}`;
     })

@@ -11,6 +11,7 @@ import { SessionLink } from '../parts/short-id.js';
 import { Stall, State } from '../parts/state.js';
 import { Age } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
+import { texts } from '../texts.js';
 
 type State = Schemas['SessionView']['state'];
 type Query = NonNullable<paths['/api/v1/onboarding/pv']['get']['parameters']['query']>;
@@ -41,26 +42,26 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
   });
   return (
     <>
-      <h1>Sessions</h1>
+      <h1>{texts.pages.sessions}</h1>
       <List
-        label="Sessions"
+        label={texts.pages.sessions}
         list={list}
-        unit="session"
-        order="the longest unchanged first"
+        count={texts.counts.session}
+        order={texts.orders.longestUnchangedFirst}
         keyOf={({ id }) => id}
-        empty="No session matches the filters."
+        empty={texts.sessions.noneMatches}
         filters={[
           {
             kind: 'choice',
             name: 'state',
-            label: 'State',
-            options: [['', 'any'], ...STATES.map((each) => [each, wordsOf(each)] as const)],
+            label: texts.titles.state,
+            options: [['', texts.values.any], ...STATES.map((each) => [each, wordsOf(each)] as const)],
           },
           {
             kind: 'choice',
             name: 'stalled',
-            label: 'Stalled',
-            options: [['', 'all'], ['any', 'only stalled'], ...causes],
+            label: texts.titles.stalled,
+            options: [['', texts.values.all], ['any', texts.values.onlyStalled], ...causes],
           },
           brandFilter(brands, brand),
         ]}
@@ -68,35 +69,39 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
         onFilter={(name, value) => replaceFilters('sessions', { ...filters, [name]: value })}
         acts={(selected, clear) => (
           <BulkAct
-            label="Read now"
+            label={texts.buttons.readNow}
             operationId="refreshSession"
             on={selected.map(({ id, tenantReference }) => ({ id, name: tenantReference ?? id }))}
-            unit="session"
+            count={texts.counts.session}
             onDone={clear}
           />
         )}
         pageOf={({ id }) => ({ to: 'sessions', id })}
         columns={[
-          { title: 'Session', of: ({ id }) => <SessionLink id={id} /> },
+          { title: texts.titles.session, of: ({ id }) => <SessionLink id={id} /> },
           {
-            title: 'Customer',
-            of: ({ tenantReference }) => tenantReference ?? <span className="soft">erased</span>,
+            title: texts.titles.customer,
+            of: ({ tenantReference }) =>
+              tenantReference ?? <span className="soft">{texts.values.erased}</span>,
           },
           {
-            title: 'Brand',
+            title: texts.titles.brand,
             of: ({ brand: each }) =>
-              each === null ? <span className="soft">none</span> : brands.nameOf(each),
+              each === null ? <span className="soft">{texts.values.none}</span> : brands.nameOf(each),
           },
-          { title: 'State', of: (session) => <State session={session} /> },
+          { title: texts.titles.state, of: (session) => <State session={session} /> },
           {
-            title: 'Stalled',
+            title: texts.titles.stalled,
             of: ({ stalled: cause }) => <Stall stalled={cause} />,
             text: ({ stalled: cause }) => cause?.text ?? null,
             isText: true,
           },
-          { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
-          { title: 'Last read', of: ({ checkedAt }) => <Age at={checkedAt} /> },
-          { title: 'Next read', of: ({ nextCheckAt }) => <Age at={nextCheckAt} none="not watched" /> },
+          { title: texts.titles.changed, of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
+          { title: texts.titles.lastRead, of: ({ checkedAt }) => <Age at={checkedAt} /> },
+          {
+            title: texts.titles.nextRead,
+            of: ({ nextCheckAt }) => <Age at={nextCheckAt} none={texts.values.notWatched} />,
+          },
         ]}
       />
     </>

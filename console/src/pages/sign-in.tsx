@@ -2,6 +2,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { signInByKey, type SignInBy } from '../api/sign-in.js';
 import { PREFIX } from '../rules/prefix.js';
+import { texts } from '../texts.js';
 
 interface Props {
   readonly signIn: SignInBy;
@@ -11,12 +12,12 @@ interface Props {
 export function SignInPage({ signIn, onSignedIn }: Props) {
   return (
     <main className="sign-in">
-      <h1>PV Onboarding</h1>
+      <h1>{texts.app.name}</h1>
       {signIn === 'oidc' ? (
         <>
-          <p>Sign in with your account of the company.</p>
+          <p>{texts.signIn.withAccount}</p>
           <Button component="a" size="sm" variant="filled" href={`${PREFIX}/console/sign-in`}>
-            Sign in
+            {texts.buttons.signIn}
           </Button>
         </>
       ) : (
@@ -36,7 +37,7 @@ function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
     const key = new FormData(event.currentTarget).get('key');
     setBusy(true);
     const refusal = await signInByKey(typeof key === 'string' ? key.trim() : '').catch(
-      () => 'The service cannot be reached.',
+      () => texts.loaded.unreachable,
     );
     setBusy(false);
     setFailure(refusal);
@@ -44,16 +45,13 @@ function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
-      <p>
-        Sign in with an API key. Its scopes decide what you see. The key is exchanged for a session of 12
-        hours, and is not stored in the browser.
-      </p>
+      <p>{texts.signIn.withKey}</p>
       <TextInput
         ref={input}
         id="key"
         name="key"
         type="password"
-        label="API key"
+        label={texts.titles.apiKey}
         withAsterisk={false}
         autoComplete="off"
         required
@@ -65,7 +63,7 @@ function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
         </p>
       )}
       <Button size="sm" variant="filled" type="submit" disabled={isBusy}>
-        Sign in
+        {texts.buttons.signIn}
       </Button>
     </form>
   );

@@ -5,7 +5,6 @@ import type { StalledGroup, StalledItem } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { brandFilter, useBrands } from '../api/brands.js';
 import { useCampaigns, useStalled } from '../api/queries.js';
-import { countOf } from '../format/words.js';
 import { BulkRemedies } from '../parts/bulk.js';
 import { useNow } from '../parts/clock.js';
 import { Link, replaceFilters } from '../parts/link.js';
@@ -22,7 +21,8 @@ import type { BrandNames } from '../rules/brands.js';
 import type { Filters } from '../rules/route.js';
 import { plainly } from '../rules/sentence.js';
 import { missingFor } from '../rules/scopes.js';
-import { isNew, KINDS, pageAbout, SHORT_WAITS, WAITS_FOR } from '../rules/stalled.js';
+import { isNew, KINDS, pageAbout } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 
 type Query = NonNullable<paths['/api/v1/stalled']['get']['parameters']['query']>;
 
@@ -43,34 +43,38 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
     {
       kind: 'choice',
       name: 'cause',
-      label: 'Cause',
-      options: [['', 'any'], ...causes, ...known(cause, causes)],
+      label: texts.titles.cause,
+      options: [['', texts.values.any], ...causes, ...known(cause, causes)],
     },
     {
       kind: 'choice',
       name: 'kind',
-      label: 'What',
-      options: [['', 'any'], ...KINDS.map((each) => [each, each] as const)],
+      label: texts.titles.what,
+      options: [['', texts.values.any], ...KINDS.map((each) => [each, each] as const)],
     },
     {
       kind: 'choice',
       name: 'waitsFor',
-      label: 'Waits for',
-      options: [['', 'anybody'], ...Object.entries(SHORT_WAITS)],
+      label: texts.titles.waitsFor,
+      options: [['', texts.values.anybody], ...Object.entries(texts.shortWaits)],
     },
     {
       kind: 'choice',
       name: 'campaignId',
-      label: 'Campaign',
-      options: [['', 'any'], ...(campaigns.data ?? []), ...known(campaignId, new Map(campaigns.data))],
+      label: texts.titles.campaign,
+      options: [
+        ['', texts.values.any],
+        ...(campaigns.data ?? []),
+        ...known(campaignId, new Map(campaigns.data)),
+      ],
     },
     brandFilter(brands, brand),
   ];
   const isFiltered = choices.some(({ name }) => filters[name] !== undefined);
   return (
     <>
-      <h1>Stalled</h1>
-      <p className="soft">What does not continue by itself.</p>
+      <h1>{texts.pages.stalled}</h1>
+      <p className="soft">{texts.stalled.explanation}</p>
       {campaignId === undefined && brand === undefined && (
         <Causes
           of={(groups.data ?? []).filter((each) => waitsFor === undefined || each.waitsFor === waitsFor)}
@@ -78,22 +82,18 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
         />
       )}
       <List
-        label="Stalled"
+        label={texts.pages.stalled}
         list={list}
-        unit="item"
-        order="the longest stalled first"
+        count={texts.counts.item}
+        order={texts.orders.longestStalledFirst}
         keyOf={({ kind: what, id }) => `${what} ${id}`}
-        empty={isFiltered ? 'Nothing that is stalled matches the filters.' : 'Nothing is stalled.'}
+        empty={isFiltered ? texts.stalled.noneMatches : texts.stalled.none}
         filters={choices}
         values={filters}
         onFilter={(name, value) => replaceFilters('stalled', { ...filters, [name]: value })}
         pageOf={(item) => pageAbout(item)}
         acts={(selected, clear) => (
-          <BulkRemedies
-            of={selected}
-            none="These have no remedy in common: select those of one cause."
-            onDone={clear}
-          />
+          <BulkRemedies of={selected} none={texts.bulk.noRemedyInCommon} onDone={clear} />
         )}
         columns={columnsOf(brands)}
       />
@@ -111,13 +111,13 @@ function Causes({ of: groups, filters }: CausesProps) {
   const isChosen = ({ kind, cause }: StalledGroup) => filters.cause === cause && filters.kind === kind;
   const shown = isOpen ? groups : groups.filter((each, at) => at < MOST_CAUSES || isChosen(each));
   return (
-    <div className="causes" role="group" aria-label="Causes">
+    <div className="causes" role="group" aria-label={texts.stalled.causes}>
       {shown.map((group) => (
         <Cause key={`${group.kind} ${group.cause}`} of={group} filters={filters} />
       ))}
       {groups.length > MOST_CAUSES && (
         <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Fewer causes' : `${countOf(groups.length - MOST_CAUSES, 'more cause')}`}
+          {isOpen ? texts.stalled.fewerCauses : texts.stalled.moreCauses(groups.length - MOST_CAUSES)}
         </Button>
       )}
     </div>
@@ -141,7 +141,7 @@ function Cause({ of: { kind, cause, title, count }, filters }: CauseProps) {
       aria-pressed={isChosen}
       onClick={() => replaceFilters('stalled', isChosen ? others : { ...others, kind, cause })}
     >
-      {`${countOf(count, kind)}: ${plainly(title.replace(/\.$/, ''))}`}
+      {texts.needs.group(texts.counts[kind](count), plainly(title.replace(/\.$/, '')))}
     </Button>
   );
 }
@@ -153,7 +153,7 @@ interface CauseProps {
 
 const columnsOf = ({ nameOf }: BrandNames) => [
   {
-    title: 'Since',
+    title: texts.titles.since,
     of: (item: StalledItem) => (
       <>
         <Age at={item.since} /> <New item={item} />
@@ -162,18 +162,18 @@ const columnsOf = ({ nameOf }: BrandNames) => [
     text: ({ since }: StalledItem) => since,
   },
   {
-    title: 'Urgent',
+    title: texts.titles.urgent,
     of: ({ urgency }: StalledItem) => <Urgency of={urgency} />,
     text: ({ urgency }: StalledItem) => urgency,
   },
   {
-    title: 'Customer',
+    title: texts.titles.customer,
     of: (item: StalledItem) => <Customer of={item} />,
     text: ({ tenantReference }: StalledItem) => tenantReference,
   },
-  { title: 'Brand', of: ({ brand }: StalledItem) => brand && nameOf(brand) },
+  { title: texts.titles.brand, of: ({ brand }: StalledItem) => brand && nameOf(brand) },
   {
-    title: 'What',
+    title: texts.titles.what,
     of: (item: StalledItem) => (
       <>
         {item.kind} <Id item={item} />
@@ -182,14 +182,12 @@ const columnsOf = ({ nameOf }: BrandNames) => [
     text: ({ kind, id }: StalledItem) => `${kind} ${id}`,
   },
   {
-    title: 'Why',
+    title: texts.titles.why,
     of: (item: StalledItem) => (
       <>
         <Sentence text={item.text} />
         {item.before !== null && (
-          <div className="soft">
-            First: <Sentence text={item.before} />
-          </div>
+          <div className="soft">{texts.stall.first(<Sentence text={item.before} />)}</div>
         )}
         <Work of={item} />
       </>
@@ -198,18 +196,20 @@ const columnsOf = ({ nameOf }: BrandNames) => [
     isText: true,
   },
   {
-    title: 'Waits for',
-    of: ({ waitsFor }: StalledItem) => <span title={WAITS_FOR[waitsFor]}>{SHORT_WAITS[waitsFor]}</span>,
-    text: ({ waitsFor }: StalledItem) => SHORT_WAITS[waitsFor],
+    title: texts.titles.waitsFor,
+    of: ({ waitsFor }: StalledItem) => (
+      <span title={texts.waits[waitsFor]}>{texts.shortWaits[waitsFor]}</span>
+    ),
+    text: ({ waitsFor }: StalledItem) => texts.shortWaits[waitsFor],
   },
   {
-    title: 'Who, note',
+    title: texts.titles.whoAndNote,
     isHidden: true,
     of: (item: StalledItem) => <Work of={item} />,
     text: ({ assignee, note }: StalledItem) => [assignee, note].filter((each) => each !== null).join(': '),
   },
   {
-    title: 'What to do',
+    title: texts.titles.whatToDo,
     of: (item: StalledItem) => (
       <span className="actions">
         <Remedies of={item} page={pageAbout(item)} />
@@ -221,7 +221,7 @@ const columnsOf = ({ nameOf }: BrandNames) => [
 ];
 
 const New = ({ item }: { readonly item: StalledItem }) =>
-  isNew(item, useNow()) && <Badge tone="attention">new</Badge>;
+  isNew(item, useNow()) && <Badge tone="attention">{texts.stalled.new}</Badge>;
 
 function Id({ item }: { readonly item: StalledItem }) {
   const page = pageAbout(item);

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client, type Endpoint } from '../api/client.js';
 import { useEndpoints } from '../api/queries.js';
-import { countOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { useNow } from '../parts/clock.js';
 import { Deliveries } from '../parts/deliveries.js';
@@ -17,7 +16,8 @@ import { Secret } from '../parts/secret.js';
 import { Sentence } from '../parts/sentence.js';
 import { Age } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
-import { remediesOf, SILENCE_WORDS, silenceOf, waitingOf } from '../rules/silence.js';
+import { remediesOf, silenceOf, waitingOf } from '../rules/silence.js';
+import { texts } from '../texts.js';
 
 export function WebhooksPage({ filters }: { readonly filters: Filters }) {
   const endpoints = useEndpoints();
@@ -25,12 +25,12 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
   return (
     <>
       <div className="title">
-        <h1>Webhooks</h1>
+        <h1>{texts.pages.webhooks}</h1>
         <Act
-          label="Create an endpoint"
+          label={texts.webhooks.create}
           isMain
           run={create}
-          done={({ url }) => `${url} gets what it subscribed to, from the next event on.`}
+          done={({ url }) => texts.webhooks.created(url)}
           page={({ id }) => ({ to: 'webhooks', id })}
           changes={['webhooks']}
           onDone={setCreated}
@@ -39,20 +39,16 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
         />
       </div>
       {created !== null && (
-        <Secret
-          title="The secret that signs what the endpoint gets"
-          secret={created.secret}
-          onClose={() => setCreated(null)}
-        />
+        <Secret title={texts.webhooks.secret} secret={created.secret} onClose={() => setCreated(null)} />
       )}
-      <Panel title="Endpoints" isWide>
+      <Panel title={texts.webhooks.endpoints} isWide>
         <Loaded query={endpoints}>
           {({ items }) => (
             <PlainList
-              label="Endpoints"
+              label={texts.webhooks.endpoints}
               rows={items}
               keyOf={({ id }) => id}
-              empty="There is no endpoint. Apps may read the feed or the stream instead."
+              empty={texts.webhooks.none}
               pageOf={({ id }) => ({ to: 'webhooks', id })}
               columns={COLUMNS}
             />
@@ -76,15 +72,21 @@ async function create(form: FormData) {
 
 const NewEndpoint = () => (
   <>
-    <TextInput name="url" type="url" label="URL" placeholder="https://crm.example.com/hooks" required />
-    <TextInput name="description" label="Description" description="Whose app it is" />
+    <TextInput
+      name="url"
+      type="url"
+      label={texts.titles.url}
+      placeholder={texts.webhooks.urlExample}
+      required
+    />
+    <TextInput name="description" label={texts.titles.description} description={texts.webhooks.whoseApp} />
     <EventTypes of={[]} />
   </>
 );
 
 const COLUMNS = [
   {
-    title: 'Endpoint',
+    title: texts.titles.endpoint,
     of: ({ id, url, description }: Endpoint) => (
       <>
         <Link to="webhooks" id={id}>
@@ -96,18 +98,18 @@ const COLUMNS = [
     text: ({ url }: Endpoint) => url,
   },
   {
-    title: 'How it is',
+    title: texts.titles.howItIs,
     of: (endpoint: Endpoint) => <How of={endpoint} />,
     text: (endpoint: Endpoint) => silenceOf(endpoint, new Date()).sentence,
   },
   {
-    title: 'Last delivery',
-    of: ({ lastDeliveredAt }: Endpoint) => <Age at={lastDeliveredAt} none="never" />,
+    title: texts.titles.lastDelivery,
+    of: ({ lastDeliveredAt }: Endpoint) => <Age at={lastDeliveredAt} none={texts.values.never} />,
     text: ({ lastDeliveredAt }: Endpoint) => lastDeliveredAt,
   },
   {
-    title: 'Waiting',
-    of: (endpoint: Endpoint) => countOf(waitingOf(endpoint), 'event'),
+    title: texts.titles.waiting,
+    of: (endpoint: Endpoint) => texts.counts.event(waitingOf(endpoint)),
     text: (endpoint: Endpoint) => waitingOf(endpoint),
   },
 ];
@@ -116,12 +118,8 @@ export function How({ of: endpoint }: { readonly of: Endpoint }) {
   const { tone, sentence, next } = silenceOf(endpoint, useNow());
   return (
     <>
-      <Badge tone={tone}>{SILENCE_WORDS[tone]}</Badge> {sentence}
-      {next !== null && (
-        <div className="soft">
-          Next: <Sentence text={next} />
-        </div>
-      )}
+      <Badge tone={tone}>{texts.silence.words[tone]}</Badge> {sentence}
+      {next !== null && <div className="soft">{texts.stall.next(<Sentence text={next} />)}</div>}
       <Remedies of={remediesOf(endpoint)} page={null} />
     </>
   );

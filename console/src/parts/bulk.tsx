@@ -2,11 +2,11 @@ import { Textarea } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { client, type StalledItem } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
-import { countOf, formatNumber } from '../format/words.js';
 import { commonRemedies } from '../rules/bulk.js';
 import type { Subject } from '../rules/invalidation.js';
 import { Act, textIn } from './act.js';
 import { wayOf, type Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 import { useMay } from './may.js';
 import { tellDone, tellFailed, tellRefused } from './notify.js';
 
@@ -36,8 +36,8 @@ interface Props {
   readonly bodyOf?: (form: FormData) => object;
   /** What a person should know before. */
   readonly note?: string;
-  readonly unit: string;
-  readonly units?: string;
+  /** Writes how many are acted on. */
+  readonly count: (count: number) => string;
   /** What cannot be undone. */
   readonly danger?: string | null;
   readonly onDone: () => void;
@@ -52,8 +52,7 @@ export const BulkAct = ({
   fields,
   bodyOf,
   note,
-  unit,
-  units,
+  count,
   danger,
   onDone,
 }: Props) => {
@@ -63,22 +62,22 @@ export const BulkAct = ({
       label={label}
       isDanger={typeof danger === 'string'}
       run={(form) => begin(operationId, form, bodyOf?.(form) ?? body)}
-      done={({ shown }) =>
-        `${countOf(shown.length, unit, units)} will be acted on, one after the other, also if you close this page.`
-      }
+      done={({ shown }) => texts.bulk.accepted(count(shown.length))}
       page={({ id }) => logOf(id, mayAudit)}
       onDone={({ id, shown }) => (onDone(), void follow(id, shown, mayAudit))}
       changes={CHANGES}
       ask={
         <>
-          <Preview of={on} unit={unit} units={units} />
-          <p className="soft">Those that have changed meanwhile are skipped. {note}</p>
+          <Preview of={on} count={count} />
+          <p className="soft">
+            {texts.bulk.skips} {note}
+          </p>
           {fields}
           {typeof danger === 'string' && <p className="danger">{danger}</p>}
           <Textarea
             name="reason"
-            label="Why"
-            description="For the audit log. No names of customers"
+            label={texts.titles.why}
+            description={texts.bulk.reason}
             required
             maxLength={500}
           />
@@ -89,16 +88,16 @@ export const BulkAct = ({
 };
 
 /** Shows what is acted on, as it was when the dialog was opened: the list behind it may change. */
-function Preview({ of, unit, units }: { readonly of: Items } & Pick<Props, 'unit' | 'units'>) {
+function Preview({ of, count }: { readonly of: Items } & Pick<Props, 'count'>) {
   const [shown] = useState(of);
   return (
     <>
-      <p>{countOf(shown.length, unit, units)}:</p>
+      <p>{texts.bulk.preview(count(shown.length))}</p>
       <ul>
         {shown.slice(0, SAMPLES).map(({ id, name }) => (
           <li key={id}>{name}</li>
         ))}
-        {shown.length > SAMPLES && <li className="soft">and {formatNumber(shown.length - SAMPLES)} more</li>}
+        {shown.length > SAMPLES && <li className="soft">{texts.bulk.more(shown.length - SAMPLES)}</li>}
       </ul>
       <input type="hidden" name="shown" value={JSON.stringify(shown)} />
     </>
@@ -134,7 +133,7 @@ async function follow(id: string, on: Items, mayAudit: boolean): Promise<void> {
         const tell = failed > 0 ? tellRefused : tellDone;
         tell(
           <>
-            {formatNumber(done)} done, {formatNumber(skipped)} skipped, {formatNumber(failed)} failed.
+            {texts.bulk.result(done, skipped, failed)}
             {others.length > 0 && (
               <ul>
                 {others.slice(0, SAMPLES).map((each) => (
@@ -182,7 +181,7 @@ export function BulkRemedies({
       operationId={operationId}
       on={on}
       {...(body !== null && { body })}
-      unit="item"
+      count={texts.counts.item}
       danger={confirm}
       onDone={onDone}
     />

@@ -1,6 +1,7 @@
 import { UnstyledButton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 import { tellDone } from './notify.js';
 
 interface Props {
@@ -15,7 +16,7 @@ interface Props {
 export const Copy = ({ text, children, label }: Props) => (
   <UnstyledButton
     className="copy"
-    title={`${text}: click to copy`}
+    title={texts.copy.clickToCopy(text)}
     aria-label={label}
     onClick={() => void copy(text)}
   >
@@ -24,7 +25,11 @@ export const Copy = ({ text, children, label }: Props) => (
 );
 
 /** Copies a text, and tells so. */
-export async function copy(text: string, told = 'Copied.', page: Target | null = null): Promise<void> {
+export async function copy(
+  text: string,
+  told = texts.copy.copied,
+  page: Target | null = null,
+): Promise<void> {
   await write(text);
   tellDone(told, page);
 }

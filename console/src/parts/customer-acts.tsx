@@ -2,12 +2,13 @@ import { TextInput } from '@mantine/core';
 import type { Schemas } from '#client/client.js';
 import { useBrands } from '../api/brands.js';
 import { client, type Case, type Customer, type Session } from '../api/client.js';
-import { countOf } from '../format/words.js';
 import { Act, textIn } from './act.js';
 import { write } from './copy.js';
 import { InviteOwner } from './invitation-acts.js';
 import { useMay } from './may.js';
 import type { BrandNames } from '../rules/brands.js';
+import { wordsOf } from '../format/words.js';
+import { texts } from '../texts.js';
 import { saveFile } from './save.js';
 
 const CHANGES = ['customers', 'invitations', 'sessions', 'stalled', 'status', 'registrations'] as const;
@@ -27,7 +28,7 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
     <span className="actions">
       {mayInvite && !isInvited && (
         <InviteOwner
-          label="Invite the owner"
+          label={texts.customer.inviteOwner}
           gridLocationId={gridLocationId}
           brands={expected.brands}
           isMain={location.waitsFor !== 'nobody'}
@@ -35,21 +36,18 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
       )}
       {may('onboarding:write') && (
         <Act
-          label={location.sessions.length === 0 ? 'Start a session' : 'Start again'}
+          label={location.sessions.length === 0 ? texts.customer.startSession : texts.customer.startAgain}
           run={(form) => start(gridLocationId, form, brands)}
-          done={({ startUrl }) => `A session is started.${startUrl ? ' Its link is copied.' : ''}`}
+          done={({ startUrl }) => texts.customer.sessionStarted(Boolean(startUrl))}
           page={({ id }) => ({ to: 'sessions', id })}
           onDone={(session) => session.startUrl && void write(session.startUrl)}
           changes={CHANGES}
           ask={
             <>
-              <p>
-                Starts a new session at the provider. The owner has to follow its link, and to authorise
-                again.
-              </p>
+              <p>{texts.customer.startConsequence}</p>
               <TextInput
                 name="brand"
-                label="Brand"
+                label={texts.titles.brand}
                 defaultValue={brands.namesOf(expected.brands.slice(0, 1))}
               />
             </>
@@ -74,7 +72,7 @@ export function RegisterAnew({ of: { registration, user } }: { readonly of: Cust
   const { tenantReference, gridLocations, metadata } = registration;
   return (
     <Act
-      label="Register anew"
+      label={texts.customer.registerAnew}
       run={async () =>
         (
           await client.POST('/api/v1/users', {
@@ -83,16 +81,11 @@ export function RegisterAnew({ of: { registration, user } }: { readonly of: Cust
         ).data
       }
       done={(result) =>
-        'status' in result ? `The registration is ${result.status}.` : 'The customer is registered.'
+        'status' in result ? texts.customer.registrationIs(result.status) : texts.customer.isRegistered
       }
       page={({ id }) => ({ to: 'customers', id })}
       changes={CHANGES}
-      ask={
-        <p>
-          Sends the same reference and EANs to the provider again:{' '}
-          {gridLocations.map(({ ean }) => ean).join(', ')}.
-        </p>
-      }
+      ask={<p>{texts.customer.sendsAgain(gridLocations.map(({ ean }) => ean))}</p>}
     />
   );
 }
@@ -103,23 +96,20 @@ export function AdoptSession({ of: { user, tenantReference } }: { readonly of: C
   if (user === null || !may('users:write') || !may('registrations:decide')) return null;
   return (
     <Act
-      label="Adopt a session"
+      label={texts.customer.adopt}
       run={(form) => adopt(user, textIn(form, 'session') ?? '')}
-      done="The session is read at the provider. The campaign has the result."
+      done={texts.customer.adopted}
       page={({ id }) => ({ to: 'campaigns', id })}
       changes={[...CHANGES, 'campaigns']}
       ask={
         <>
-          <p>
-            Takes over a session of <strong>{tenantReference}</strong> that exists at the provider and not
-            here. Nothing is created there.
-          </p>
+          <p>{texts.customer.adoptConsequence(tenantReference)}</p>
           <TextInput
             name="session"
-            label="Session id"
-            description="From the provider"
+            label={texts.titles.sessionId}
+            description={texts.customer.fromProvider}
             pattern="[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-            title="An id such as 8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5"
+            title={texts.customer.idPattern}
             required
           />
         </>
@@ -131,7 +121,7 @@ export function AdoptSession({ of: { user, tenantReference } }: { readonly of: C
 async function adopt({ id, tenantReference, gridLocations }: Schemas['UserView'], sessionId: string) {
   const row = { tenantReference, user: { id, gridLocations }, sessions: [{ id: sessionId.toLowerCase() }] };
   const { data } = await client.POST('/api/v1/campaigns', {
-    params: { query: { adopt: true, name: 'Adopted in the console' } },
+    params: { query: { adopt: true, name: texts.customer.adoptedCampaign } },
     headers: { 'content-type': 'application/x-ndjson' },
     body: JSON.stringify(row),
     bodySerializer: (text: unknown) => text as string,
@@ -148,7 +138,7 @@ interface RefreshProps {
 /** Reads a session from the remote service at once. */
 export const Refresh = ({ id, ...button }: RefreshProps) => (
   <Act
-    label="Refresh"
+    label={texts.buttons.refresh}
     {...button}
     run={async () =>
       (
@@ -157,7 +147,7 @@ export const Refresh = ({ id, ...button }: RefreshProps) => (
         })
       ).data
     }
-    done={({ state }) => `It is read. Its state is ${state.replaceAll('_', ' ')}.`}
+    done={({ state }) => texts.customer.isRead(wordsOf(state))}
     page={{ to: 'sessions', id }}
     changes={['session', 'timeline', ...CHANGES]}
   />
@@ -169,11 +159,11 @@ export function ExportData({ of: { user } }: { readonly of: Customer }) {
   if (user === null || !may('users:erase')) return null;
   return (
     <Act
-      label="Export data"
+      label={texts.buttons.exportData}
       run={async () =>
         (await client.GET('/api/v1/users/{userId}/export', { params: { path: { userId: user.id } } })).data
       }
-      done="What is stored about the customer is saved as a file."
+      done={texts.customer.exported}
       page={{ to: 'customers', id: user.id }}
       onDone={(document) =>
         saveFile(
@@ -185,11 +175,8 @@ export function ExportData({ of: { user } }: { readonly of: Customer }) {
       changes={['audit']}
       ask={
         <>
-          <p>
-            A file with everything that is stored here about this customer, to answer a request of access. It
-            has no links and no secrets. The audit log says who saved it.
-          </p>
-          <p className="danger">It is personal: give it to the customer alone, and delete it.</p>
+          <p>{texts.customer.exportContent}</p>
+          <p className="danger">{texts.customer.exportWarning}</p>
         </>
       }
     />
@@ -205,12 +192,12 @@ export function Erase({ of: customer }: { readonly of: Customer }) {
   const invitations = cases.reduce((sum, each) => sum + each.invitations.length, 0);
   return (
     <Act
-      label="Erase"
+      label={texts.buttons.erase}
       isDanger
       run={async () =>
         (await client.DELETE('/api/v1/users/{userId}', { params: { path: { userId: user.id } } })).data
       }
-      done="The customer is erased. The receipt is saved as a file."
+      done={texts.customer.erased}
       page={may('admin') ? { to: 'audit', filters: { targets: user.id } } : null}
       onDone={(receipt) =>
         saveFile(`erasure-${receipt.id}.json`, 'application/json', `${JSON.stringify(receipt, null, 2)}\n`)
@@ -218,17 +205,9 @@ export function Erase({ of: customer }: { readonly of: Customer }) {
       changes={[...CHANGES, 'audit']}
       ask={
         <>
-          <p>
-            Customer <strong>{tenantReference}</strong>
-          </p>
-          <p>
-            These go: the reference, names, email and metadata, {countOf(cases.length, 'grid location')} with
-            the EANs, {countOf(invitations, 'invitation')} and what was read of {countOf(sessions, 'session')}
-            .
-          </p>
-          <p className="danger">
-            This cannot be undone. The provider is not told: ask it to erase the customer, too.
-          </p>
+          <p>{texts.customer.named(tenantReference)}</p>
+          <p>{texts.customer.erasedParts(cases.length, invitations, sessions)}</p>
+          <p className="danger">{texts.customer.eraseWarning}</p>
         </>
       }
     />

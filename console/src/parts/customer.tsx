@@ -1,5 +1,4 @@
 import type { Case, Customer, Session } from '../api/client.js';
-import { countOf } from '../format/words.js';
 import { useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
 import { useCampaign } from '../api/queries.js';
@@ -17,18 +16,13 @@ import { Age, Instant } from './time.js';
 import { Sentence } from './sentence.js';
 import { Remedies, StalledNotice } from './remedies.js';
 import { actionWords, actorWords } from '../rules/audit.js';
-import { WAITS_FOR, type Target } from '../rules/stalled.js';
+import type { Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 
 const TONES: Readonly<Partial<Record<Case['waitsFor'], Tone>>> = {
   tenant: 'attention',
   us: 'attention',
   nobody: 'well',
-};
-
-/** What `usuallyUntil` is the time of. */
-const UNTIL: Readonly<Partial<Record<Case['waitsFor'], string>>> = {
-  owner: 'to be done by',
-  remote_service: 'tried again',
 };
 
 type WaitsOf = Pick<Case, 'waitsFor' | 'why' | 'since' | 'usuallyUntil' | 'before' | 'remedies' | 'stalled'>;
@@ -37,28 +31,21 @@ type WaitsOf = Pick<Case, 'waitsFor' | 'why' | 'since' | 'usuallyUntil' | 'befor
 export const Waits = ({ of }: { readonly of: WaitsOf }) => (
   <div className="case">
     <p>
-      <Badge tone={TONES[of.waitsFor] ?? 'quiet'}>{WAITS_FOR[of.waitsFor]}</Badge>
+      <Badge tone={TONES[of.waitsFor] ?? 'quiet'}>{texts.waits[of.waitsFor]}</Badge>
     </p>
     <p>
       <Sentence text={of.why} />
     </p>
     {of.since !== null && (
       <p className="soft">
-        Since <Instant at={of.since} />
-        {of.usuallyUntil !== null && (
-          <>
-            , {UNTIL[of.waitsFor] ?? 'usually until'} <Instant at={of.usuallyUntil} />
-          </>
-        )}
+        {of.usuallyUntil === null
+          ? texts.stall.since(<Instant at={of.since} />)
+          : texts.stall.sinceUntil(<Instant at={of.since} />, <Instant at={of.usuallyUntil} />, of.waitsFor)}
       </p>
     )}
     {of.stalled === null && (
       <>
-        {of.before !== null && (
-          <p>
-            First: <Sentence text={of.before} />
-          </p>
-        )}
+        {of.before !== null && <p>{texts.stall.first(<Sentence text={of.before} />)}</p>}
         <Remedies of={of} page={null} />
       </>
     )}
@@ -78,7 +65,7 @@ export function CustomerCases({ customers, isPage = false }: CasesProps) {
   return customers.map((customer) => (
     <article key={customer.tenantReference}>
       <div className="title">
-        <Heading>Customer {customer.tenantReference}</Heading>
+        <Heading>{texts.customer.titleOf(customer.tenantReference)}</Heading>
         <span className="actions">
           <RegisterAnew of={customer} />
           <AdoptSession of={customer} />
@@ -129,20 +116,19 @@ function Audit({ targets }: { readonly targets: readonly string[] }) {
     targets.length > 0,
   );
   return (
-    <Panel title="What was done" isWide>
+    <Panel title={texts.customer.whatWasDone} isWide>
       <List
-        label="What was done"
+        label={texts.customer.whatWasDone}
         list={list}
-        unit="entry"
-        units="entries"
-        order="the newest first"
+        count={texts.counts.entry}
+        order={texts.orders.newestFirst}
         keyOf={({ id }) => String(id)}
-        empty="Nobody has decided, revoked or erased anything about this customer."
+        empty={texts.customer.nothingDone}
         columns={[
-          { title: 'When', of: ({ at }) => <Instant at={at} /> },
-          { title: 'What', of: ({ action }) => actionWords(action) },
-          { title: 'By', of: (entry) => actorWords(entry) },
-          { title: 'Of', of: ({ target }) => <code>{target}</code> },
+          { title: texts.titles.when, of: ({ at }) => <Instant at={at} /> },
+          { title: texts.titles.what, of: ({ action }) => actionWords(action) },
+          { title: texts.titles.who, of: (entry) => actorWords(entry) },
+          { title: texts.titles.doneTo, of: ({ target }) => <code>{target}</code> },
         ]}
       />
     </Panel>
@@ -152,27 +138,32 @@ function Audit({ targets }: { readonly targets: readonly string[] }) {
 function About({ customer: { user, registration, campaignId } }: { readonly customer: Customer }) {
   const name = user === null ? '' : [user.firstName, user.lastName].filter(Boolean).join(' ');
   return (
-    <Panel title="About" isWide>
+    <Panel title={texts.customer.about} isWide>
       <Facts
         facts={[
-          ...(name === '' ? [] : ([['Name', name]] as const)),
-          ...(user?.email ? ([['Email', user.email]] as const) : []),
-          ['User', user === null ? 'none yet' : <Copy key="user" text={user.id} />],
-          ...(user === null ? [] : ([['Registered', <Instant key="at" at={user.registeredAt} />]] as const)),
+          ...(name === '' ? [] : ([[texts.titles.name, name]] as const)),
+          ...(user?.email ? ([[texts.titles.email, user.email]] as const) : []),
+          [texts.titles.user, user === null ? texts.values.noneYet : <Copy key="user" text={user.id} />],
+          ...(user === null
+            ? []
+            : ([[texts.titles.registered, <Instant key="at" at={user.registeredAt} />]] as const)),
           [
-            'Registration',
+            texts.titles.registration,
             registration === null ? (
-              'none is stored'
+              texts.customer.noRegistration
             ) : (
               <Link to="registrations" filters={{ status: registration.status }}>
-                {registration.status}, {countOf(registration.attempts, 'attempt')}
+                {texts.customer.registrationOf(registration.status, registration.attempts)}
               </Link>
             ),
           ],
           ...(campaignId === null
             ? []
-            : ([['Campaign', <CampaignLink key="campaign" id={campaignId} />]] as const)),
-          ['Metadata', <Metadata key="metadata" of={{ ...registration?.metadata, ...user?.metadata }} />],
+            : ([[texts.titles.campaign, <CampaignLink key="campaign" id={campaignId} />]] as const)),
+          [
+            texts.titles.metadata,
+            <Metadata key="metadata" of={{ ...registration?.metadata, ...user?.metadata }} />,
+          ],
         ]}
       />
     </Panel>
@@ -192,7 +183,7 @@ function CampaignLink({ id }: { readonly id: string }) {
 /** Shows the metadata of the tenant, which may contain any text. */
 export function Metadata({ of }: { readonly of: Readonly<Record<string, unknown>> }) {
   const entries = Object.entries(of);
-  if (entries.length === 0) return <span className="soft">none</span>;
+  if (entries.length === 0) return <span className="soft">{texts.values.none}</span>;
   return (
     <span>
       {entries
@@ -207,13 +198,13 @@ function Location({ of: location }: { readonly of: Case }) {
   const { nameOf, namesOf } = useBrands();
   const parts = [...location.starts, ...sessions, ...invitations];
   const namesAnd = (of: { readonly brands: readonly string[]; readonly inverters: number | null }) =>
-    [namesOf(of.brands), of.inverters ? countOf(of.inverters, 'inverter') : ''].filter(Boolean).join('; ');
+    [namesOf(of.brands), of.inverters ? texts.counts.inverter(of.inverters) : ''].filter(Boolean).join('; ');
   const inverters = [
     ...new Map(sessions.flatMap((each) => each.inverters).map((each) => [each.id, each])).values(),
   ];
   return (
     <Panel
-      title={`Grid location ${location.ean ?? location.gridLocationId}`}
+      title={texts.customer.location(location.ean ?? location.gridLocationId)}
       isWide
       more={<LocationActs of={location} />}
     >
@@ -221,54 +212,60 @@ function Location({ of: location }: { readonly of: Case }) {
       <StalledParts of={parts} />
       <Facts
         facts={[
-          ['Expected', namesAnd(expected) || 'any brand'],
-          ['Online', namesAnd(online) || 'nothing yet'],
-          ...(namesAnd(missing) === '' ? [] : ([['Missing', namesAnd(missing)]] as const)),
-          ['Id', <Copy key="id" text={location.gridLocationId} />],
+          [texts.titles.expected, namesAnd(expected) || texts.values.anyBrand],
+          [texts.titles.online, namesAnd(online) || texts.values.nothingYet],
+          ...(namesAnd(missing) === '' ? [] : ([[texts.titles.missing, namesAnd(missing)]] as const)),
+          [texts.titles.id, <Copy key="id" text={location.gridLocationId} />],
         ]}
       />
-      <h3>Sessions</h3>
+      <h3>{texts.pages.sessions}</h3>
       <Table
-        label="Sessions of the location"
+        label={texts.customer.sessions}
         rows={sessions}
         keyOf={({ id }) => id}
-        empty="No session has been started."
+        empty={texts.customer.noSession}
         columns={[
-          { title: 'Session', of: ({ id }) => <SessionLink id={id} /> },
-          { title: 'Brand', of: ({ brand }) => (brand === null ? 'none' : nameOf(brand)) },
-          { title: 'State', of: (session) => <State session={session} /> },
-          { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} />, isText: true },
-          { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
-          { title: 'Actions', of: ({ id }) => <Refresh id={id} /> },
+          { title: texts.titles.session, of: ({ id }) => <SessionLink id={id} /> },
+          {
+            title: texts.titles.brand,
+            of: ({ brand }) => (brand === null ? texts.values.none : nameOf(brand)),
+          },
+          { title: texts.titles.state, of: (session) => <State session={session} /> },
+          { title: texts.titles.stalled, of: ({ stalled }) => <Stall stalled={stalled} />, isText: true },
+          { title: texts.titles.changed, of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
+          { title: texts.titles.actions, of: ({ id }) => <Refresh id={id} /> },
         ]}
       />
-      <h3>Inverters</h3>
+      <h3>{texts.titles.inverters}</h3>
       <Table
-        label="Inverters of the location"
+        label={texts.customer.inverters}
         rows={inverters}
         keyOf={({ id }) => id}
-        empty="None has been seen."
+        empty={texts.customer.noInverter}
         columns={[
-          { title: 'Inverter', of: ({ id }) => <code>{id}</code> },
-          { title: 'First seen', of: ({ firstSeenAt }) => <Instant at={firstSeenAt} /> },
+          { title: texts.titles.inverter, of: ({ id }) => <code>{id}</code> },
+          { title: texts.titles.firstSeen, of: ({ firstSeenAt }) => <Instant at={firstSeenAt} /> },
           {
-            title: 'Missing since',
-            of: ({ missingSince }) => <Instant at={missingSince} none="not missing" />,
+            title: texts.titles.missingSince,
+            of: ({ missingSince }) => <Instant at={missingSince} none={texts.values.notMissing} />,
           },
         ]}
       />
-      <h3>Invitations</h3>
+      <h3>{texts.pages.invitations}</h3>
       <Table
-        label="Invitations of the location"
+        label={texts.customer.invitations}
         rows={invitations}
         keyOf={({ id }) => id}
-        empty="The owner has not been invited."
+        empty={texts.customer.notInvited}
         columns={[
-          { title: 'State', of: ({ state }) => <InvitationState of={state} /> },
-          { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
-          { title: 'Opened', of: ({ openedAt }) => <Instant at={openedAt} none="not yet" /> },
-          { title: 'Expires', of: ({ expiresAt }) => <Instant at={expiresAt} /> },
-          { title: 'Actions', of: (each) => <InvitationActs of={each} /> },
+          { title: texts.titles.state, of: ({ state }) => <InvitationState of={state} /> },
+          { title: texts.titles.created, of: ({ createdAt }) => <Instant at={createdAt} /> },
+          {
+            title: texts.titles.opened,
+            of: ({ openedAt }) => <Instant at={openedAt} none={texts.values.notYet} />,
+          },
+          { title: texts.titles.expires, of: ({ expiresAt }) => <Instant at={expiresAt} /> },
+          { title: texts.titles.actions, of: (each) => <InvitationActs of={each} /> },
         ]}
       />
     </Panel>

@@ -4,7 +4,8 @@ import { brandFilter, useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
 import { useCampaigns, useStalled } from '../api/queries.js';
 import type { Filters } from '../rules/route.js';
-import { SHORT_WAITS, WAITS_FOR, type Target } from '../rules/stalled.js';
+import type { Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 import { Link, replaceFilters } from './link.js';
 import { List, type Filter } from './list.js';
 import { useMay } from './may.js';
@@ -42,28 +43,41 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
     {
       kind: 'choice',
       name: 'waitsFor',
-      label: 'Stalled, waits for',
-      options: [['', 'all customers'], ...Object.entries(SHORT_WAITS).filter(([who]) => who !== 'nobody')],
+      label: texts.customers.stalledFor,
+      options: [
+        ['', texts.customers.all],
+        ...Object.entries(texts.shortWaits).filter(([who]) => who !== 'nobody'),
+      ],
     },
-    { kind: 'choice', name: 'cause', label: 'Stalled because', options: [['', 'any cause'], ...causes] },
-    { kind: 'choice', name: 'campaignId', label: 'Campaign', options: [['', 'any'], ...names] },
+    {
+      kind: 'choice',
+      name: 'cause',
+      label: texts.titles.stalledBecause,
+      options: [['', texts.customers.anyCause], ...causes],
+    },
+    {
+      kind: 'choice',
+      name: 'campaignId',
+      label: texts.titles.campaign,
+      options: [['', texts.values.any], ...names],
+    },
     brandFilter(brands, brand),
   ];
   return (
     <List
-      label="Customers"
+      label={texts.pages.customers}
       list={list}
-      unit="customer"
+      count={texts.counts.customer}
       order={
         filters.waitsFor === undefined && cause === undefined
-          ? 'the newest first'
-          : 'the longest stalled first'
+          ? texts.orders.newestFirst
+          : texts.orders.longestStalledFirst
       }
       keyOf={({ tenantReference }) => tenantReference}
       empty={
         choices.some(({ name }) => filters[name] !== undefined)
-          ? 'No customer matches the filters.'
-          : 'Nobody is registered yet.'
+          ? texts.customers.noneMatches
+          : texts.customers.none
       }
       filters={choices}
       values={filters}
@@ -71,22 +85,22 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
       pageOf={pageOf}
       columns={[
         {
-          title: 'Customer',
+          title: texts.titles.customer,
           of: (each) => <Name of={each} />,
           text: ({ tenantReference }) => tenantReference,
         },
         {
-          title: 'EAN',
+          title: texts.titles.ean,
           of: ({ gridLocations }) => <span className="digits">{eansOf(gridLocations).join(' ')}</span>,
           text: ({ gridLocations }) => eansOf(gridLocations).join(' '),
         },
         {
-          title: 'Waits for',
-          of: (each) => <span title={WAITS_FOR[each.waitsFor]}>{SHORT_WAITS[each.waitsFor]}</span>,
-          text: (each) => SHORT_WAITS[each.waitsFor],
+          title: texts.titles.waitsFor,
+          of: (each) => <span title={texts.waits[each.waitsFor]}>{texts.shortWaits[each.waitsFor]}</span>,
+          text: (each) => texts.shortWaits[each.waitsFor],
         },
         {
-          title: 'Why',
+          title: texts.titles.why,
           of: ({ why, stalled }) => (
             <>
               <Sentence text={why} /> {stalled !== null && <Urgency of={stalled.urgency} />}
@@ -95,19 +109,19 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
           text: ({ why }) => why,
           isText: true,
         },
-        { title: 'Since', of: ({ since }) => <Age at={since} />, text: ({ since }) => since },
-        { title: 'Brands', of: (each) => brands.namesOf(each.brands) },
+        { title: texts.titles.since, of: ({ since }) => <Age at={since} />, text: ({ since }) => since },
+        { title: texts.titles.brands, of: (each) => brands.namesOf(each.brands) },
         {
-          title: 'Campaign',
+          title: texts.titles.campaign,
           of: ({ campaignId: id }) => (id === null ? null : (names.get(id) ?? id.slice(0, 8))),
         },
         {
-          title: 'Registered',
+          title: texts.titles.registered,
           of: ({ createdAt }) => <Instant at={createdAt} />,
           text: ({ createdAt }) => createdAt,
         },
         {
-          title: 'Id',
+          title: texts.titles.id,
           of: (each) => <ShortId of={idOf(each) ?? ''} />,
           text: idOf,
         },

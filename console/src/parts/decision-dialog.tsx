@@ -4,28 +4,29 @@ import { useState } from 'react';
 import { client, type Registration } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { idFault, isComplete, readPasted, type ConfirmedIds } from '../rules/confirmed-user.js';
+import { texts } from '../texts.js';
 import { Dialog } from './dialog.js';
 import { Failure } from './loaded.js';
 import { tellDone } from './notify.js';
 
 const WORDS = {
   resolve: {
-    title: 'The provider has the customer',
-    button: 'Enter this user',
+    title: texts.registrations.exists,
+    button: texts.registrations.enterUser,
     operation: 'resolveRegistration',
-    done: 'The user is entered.',
+    done: texts.registrations.entered,
   },
   retry: {
-    title: 'Send the registration again',
-    button: 'Send again',
+    title: texts.registrations.sendAgain,
+    button: texts.buttons.sendAgain,
     operation: 'retryRegistration',
-    done: 'The registration is sent again.',
+    done: texts.registrations.sentAgain,
   },
   discard: {
-    title: 'Give the registration up',
-    button: 'Give up',
+    title: texts.registrations.giveUp,
+    button: texts.buttons.giveUp,
     operation: 'discardRegistration',
-    done: 'The registration is given up.',
+    done: texts.registrations.givenUp,
   },
 } as const;
 
@@ -48,7 +49,7 @@ export function DecisionDialog({ registration, decision, onClose }: DecisionProp
     mutationFn: () => send(registration, decision, ids),
     onSuccess: async () => {
       await invalidate('registrations', 'status', 'stalled');
-      tellDone(`${tenantReference}: ${done}`, { to: 'customers', id: registration.id });
+      tellDone(texts.registrations.decided(tenantReference, done), { to: 'customers', id: registration.id });
       onClose();
     },
   });
@@ -64,29 +65,19 @@ export function DecisionDialog({ registration, decision, onClose }: DecisionProp
       onSubmit={() => decide.mutate()}
       onClose={onClose}
     >
-      <p>
-        Customer <strong>{tenantReference}</strong>
-      </p>
+      <p>{texts.customer.named(tenantReference)}</p>
       {decision === 'resolve' && <ConfirmedUser of={registration} ids={ids} onChange={setIds} />}
       {decision === 'retry' && (
         <>
-          <p className="danger">
-            If the remote service has already registered this customer, a second registration creates a second
-            user for the same grid connection, which nobody can remove from here.
-          </p>
+          <p className="danger">{texts.registrations.sendAgainWarning}</p>
           <Checkbox
-            label="The provider has confirmed that no user with this reference exists."
+            label={texts.registrations.isConfirmed}
             checked={isConfirmed}
             onChange={(event) => setConfirmed(event.currentTarget.checked)}
           />
         </>
       )}
-      {decision === 'discard' && (
-        <p>
-          The app may then register the customer anew. If the remote service has registered the customer after
-          all, that user stays there unused.
-        </p>
-      )}
+      {decision === 'discard' && <p>{texts.registrations.giveUpConsequence}</p>}
       <Failure of={decide.error} />
     </Dialog>
   );
@@ -126,17 +117,17 @@ function ConfirmedUser({ of: registration, ids, onChange }: ConfirmedProps) {
   return (
     <>
       <Textarea
-        label="What the provider confirmed"
-        description="Paste it as it is: the mail, the rows, or the user object. The ids are read from it."
+        label={texts.registrations.confirmedUser}
+        description={texts.registrations.confirmedUserHint}
         rows={4}
         spellCheck={false}
         value={text}
         error={text !== '' && 'fault' in read ? read.fault : null}
         onChange={(event) => paste(event.currentTarget.value)}
       />
-      {field('user', 'User id', ids.user, (user) => ({ ...ids, user }))}
+      {field('user', texts.titles.userId, ids.user, (user) => ({ ...ids, user }))}
       {registration.gridLocations.map(({ ean }) =>
-        field(ean, `Grid location id of ${ean}`, ids.locations[ean] ?? '', (id) => ({
+        field(ean, texts.registrations.locationId(ean), ids.locations[ean] ?? '', (id) => ({
           ...ids,
           locations: { ...ids.locations, [ean]: id },
         })),

@@ -3,8 +3,9 @@ import { useState, type ReactNode } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client, type Delivery, type Endpoint } from '../api/client.js';
 import { useList } from '../api/lists.js';
-import { countOf, eventNameOf } from '../format/words.js';
+import { eventNameOf } from '../format/words.js';
 import type { Filters } from '../rules/route.js';
+import { texts } from '../texts.js';
 import { Act } from './act.js';
 import { BulkAct } from './bulk.js';
 import { replaceFilters } from './link.js';
@@ -22,20 +23,12 @@ const STATUSES: Readonly<Record<Delivery['status'], Tone>> = {
 
 /** What the list shows, by the value in the address. */
 const OUTCOMES = {
-  tried: { words: 'tried', query: { tried: 'true' }, empty: 'Nothing has been tried yet.' },
-  retried: {
-    words: 'failed so far, is tried again',
-    query: { status: 'pending', tried: 'true' },
-    empty: 'No delivery fails.',
-  },
-  waiting: {
-    words: 'waits for its first attempt',
-    query: { status: 'pending', tried: 'false' },
-    empty: 'No delivery waits.',
-  },
-  failed: { words: 'given up', query: { status: 'failed' }, empty: 'No delivery was given up.' },
-  delivered: { words: 'delivered', query: { status: 'delivered' }, empty: 'Nothing has been delivered.' },
-  any: { words: 'any', query: {}, empty: 'There is no delivery.' },
+  tried: { tried: 'true' },
+  retried: { status: 'pending', tried: 'true' },
+  waiting: { status: 'pending', tried: 'false' },
+  failed: { status: 'failed' },
+  delivered: { status: 'delivered' },
+  any: {},
 } as const;
 
 interface Props {
@@ -50,9 +43,13 @@ interface Props {
 export function Deliveries({ filters, endpoints, endpointId }: Props) {
   const outcome =
     (Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]).find((each) => each === filters.status) ?? 'tried';
-  const { query, empty } = OUTCOMES[outcome];
+
   const chosen = endpointId ?? filters.endpoint;
-  const list = useList('webhooks', '/api/v1/webhook-deliveries', { ...query, endpointId: chosen, limit: 50 });
+  const list = useList('webhooks', '/api/v1/webhook-deliveries', {
+    ...OUTCOMES[outcome],
+    endpointId: chosen,
+    limit: 50,
+  });
   const endpointOf = (id: string) => endpoints?.find((each) => each.id === id);
   const addressOf = (id: string) => endpointOf(id)?.url ?? id;
   const options = new Map((endpoints ?? []).map(({ id, url }) => [id, url]));
@@ -60,24 +57,30 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
   if (chosen !== undefined && !options.has(chosen)) options.set(chosen, chosen);
   const ofEndpoint: Filter[] =
     endpointId === undefined
-      ? [{ kind: 'choice', name: 'endpoint', label: 'Endpoint', options: [['', 'any'], ...options] }]
+      ? [
+          {
+            kind: 'choice',
+            name: 'endpoint',
+            label: texts.titles.endpoint,
+            options: [['', texts.deliveries.outcomes.any], ...options],
+          },
+        ]
       : [];
   return (
-    <Panel title="Deliveries" isWide>
+    <Panel title={texts.deliveries.title} isWide>
       <List
-        label="Deliveries"
+        label={texts.deliveries.title}
         list={list}
-        unit="delivery"
-        units="deliveries"
-        order="the newest first"
+        count={texts.counts.delivery}
+        order={texts.orders.newestFirst}
         keyOf={({ id }) => id}
-        empty={empty}
+        empty={texts.deliveries.none[outcome]}
         filters={[
           {
             kind: 'choice',
             name: 'status',
-            label: 'Outcome',
-            options: Object.entries(OUTCOMES).map(([each, { words }]) => [each, words] as const),
+            label: texts.titles.outcome,
+            options: Object.entries(texts.deliveries.outcomes),
           },
           ...ofEndpoint,
         ]}
@@ -85,43 +88,42 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
         onFilter={(name, value) => replaceFilters('webhooks', { ...filters, [name]: value }, endpointId)}
         acts={(selected, clear) => (
           <BulkAct
-            label="Redeliver"
+            label={texts.buttons.redeliver}
             operationId="redeliverWebhookDelivery"
             on={selected.map(({ id, type, endpointId: to }) => ({
               id,
-              name: `${eventNameOf(type)} to ${addressOf(to)}`,
+              name: texts.deliveries.eventTo(eventNameOf(type), addressOf(to)),
             }))}
-            unit="delivery"
-            units="deliveries"
+            count={texts.counts.delivery}
             onDone={clear}
           />
         )}
         columns={[
           {
-            title: 'Event',
+            title: texts.titles.event,
             of: (each) => <Sent of={each} to={endpointOf(each.endpointId)} />,
             text: ({ type }) => type,
           },
           ...(endpointId === undefined
-            ? [{ title: 'Endpoint', of: (each: Delivery) => addressOf(each.endpointId) }]
+            ? [{ title: texts.titles.endpoint, of: (each: Delivery) => addressOf(each.endpointId) }]
             : []),
           {
-            title: 'Status',
+            title: texts.titles.status,
             of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge>,
             text: ({ status }) => status,
           },
           {
-            title: 'Attempts',
+            title: texts.titles.attempts,
             of: (each) => <Attempts of={each} />,
             text: ({ attempts }) => attempts,
           },
           {
-            title: 'Last answer',
+            title: texts.titles.lastAnswer,
             of: (each) => <Answers of={each} />,
             text: ({ lastStatus, lastError, lastAnswer }) =>
               [lastStatus, lastError, lastAnswer].filter((each) => each !== null).join(' '),
           },
-          { title: 'Send again', of: (each) => <Redeliver of={each} /> },
+          { title: texts.buttons.sendAgain, of: (each) => <Redeliver of={each} /> },
         ]}
       />
     </Panel>
@@ -130,17 +132,9 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
 
 const Attempts = ({ of: { attempts, lastAttemptAt, nextAttemptAt } }: { readonly of: Delivery }) => (
   <>
-    {countOf(attempts, 'attempt')}
-    {lastAttemptAt !== null && (
-      <>
-        , the last <Age at={lastAttemptAt} />
-      </>
-    )}
-    {attempts > 0 && nextAttemptAt !== null && (
-      <>
-        , the next <Age at={nextAttemptAt} />
-      </>
-    )}
+    {texts.counts.attempt(attempts)}
+    {lastAttemptAt !== null && texts.deliveries.lastAttempt(<Age at={lastAttemptAt} />)}
+    {attempts > 0 && nextAttemptAt !== null && texts.deliveries.nextAttempt(<Age at={nextAttemptAt} />)}
   </>
 );
 
@@ -156,7 +150,7 @@ export const lastOf = ({ lastAttemptAt, lastStatus, lastError, lastAnswer }: Del
 
 /** Returns the status of a response, or why there was none. */
 export const statusOf = ({ status, error }: Answer): string =>
-  status === null ? (error ?? 'none') : `HTTP ${status}`;
+  status === null ? (error ?? texts.values.none) : `HTTP ${status}`;
 
 interface SentProps {
   readonly of: Delivery;
@@ -196,7 +190,7 @@ function Request({ eventId, sequence, to }: Pick<Delivery, 'eventId' | 'sequence
     <Loaded query={event}>
       {(data) =>
         data === null ? (
-          <p className="soft">The event is no longer stored.</p>
+          <p className="soft">{texts.deliveries.notStored}</p>
         ) : (
           <pre tabIndex={0}>
             {to !== undefined && headOf(to, eventId)}
@@ -225,7 +219,9 @@ const headOf = ({ url, headerNames }: Pick<Endpoint, 'url' | 'headerNames'>, eve
     `POST ${url}`,
     'content-type: application/cloudevents+json; charset=utf-8',
     `webhook-id: ${eventId}`,
-    ...['webhook-timestamp', 'webhook-signature', ...headerNames].map((name) => `${name}: (not shown)`),
+    ...['webhook-timestamp', 'webhook-signature', ...headerNames].map(
+      (name) => `${name}: ${texts.deliveries.notShown}`,
+    ),
     '\n',
   ].join('\n');
 
@@ -239,7 +235,7 @@ export function AnswerText({ of: { status, error, answer } }: { readonly of: Ans
       {answer ? (
         <pre>{answer}</pre>
       ) : (
-        <p className="soft">{status === null ? 'There was no answer.' : 'The answer had no body.'}</p>
+        <p className="soft">{status === null ? texts.deliveries.noAnswer : texts.deliveries.noBody}</p>
       )}
     </>
   );
@@ -268,11 +264,11 @@ export function PreviousAttempts({ of: { id, lastAttemptAt } }: { readonly of: D
     <Loaded query={delivery}>
       {({ previousAttempts }) =>
         previousAttempts.length === 0 ? (
-          <p className="soft">There was no attempt before.</p>
+          <p className="soft">{texts.deliveries.noAttemptBefore}</p>
         ) : (
           previousAttempts.map((attempt, nth) => (
             <div key={nth}>
-              {statusOf(attempt)}, <Age at={attempt.attemptedAt} />
+              {texts.deliveries.attempt(statusOf(attempt), <Age at={attempt.attemptedAt} />)}
               <AnswerText of={attempt} />
             </div>
           ))
@@ -283,12 +279,13 @@ export function PreviousAttempts({ of: { id, lastAttemptAt } }: { readonly of: D
 }
 
 export function Redeliver({ of: { id, endpointId, status, attempts } }: { readonly of: Delivery }) {
-  if (status === 'pending' && attempts === 0) return <span className="soft">it will be sent</span>;
+  if (status === 'pending' && attempts === 0)
+    return <span className="soft">{texts.deliveries.willBeSent}</span>;
   return (
     <Act
-      label="Redeliver"
+      label={texts.buttons.redeliver}
       run={() => client.POST('/api/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id } } })}
-      done="It is sent again at once."
+      done={texts.deliveries.sentAgain}
       page={{ to: 'webhooks', id: endpointId }}
       changes={['webhooks']}
     />

@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { FormEvent, ReactNode } from 'react';
+import { texts } from '../texts.js';
 import { Window } from './window.js';
 
 interface Props {
@@ -28,7 +29,7 @@ export function Dialog(props: Props) {
           {props.children}
           <Group gap="xs" justify="flex-end">
             <Button size="sm" onClick={props.onClose}>
-              Go back
+              {texts.buttons.goBack}
             </Button>
             <Button
               size="sm"

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { eventNameOf, wordsOf } from '../format/words.js';
 import { EVENT_TYPES } from '../rules/event-types.js';
+import { texts } from '../texts.js';
 
 /** The field `types` of a form: the types of events that an endpoint gets. None chosen: all. */
 export function EventTypes({ of: given }: { readonly of: readonly string[] }) {
@@ -13,9 +14,9 @@ export function EventTypes({ of: given }: { readonly of: readonly string[] }) {
   };
   return (
     <fieldset className="types">
-      <legend>Types of events</legend>
+      <legend>{texts.webhooks.types}</legend>
       <Checkbox
-        label="All types, also future ones"
+        label={texts.webhooks.allTypes}
         checked={chosen.length === 0}
         onChange={() => setChosen([])}
       />

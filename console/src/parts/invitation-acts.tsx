@@ -4,6 +4,7 @@ import { useBrands } from '../api/brands.js';
 import { client } from '../api/client.js';
 import type { BrandNames } from '../rules/brands.js';
 import type { Subject } from '../rules/invalidation.js';
+import { texts } from '../texts.js';
 import { Act, textIn } from './act.js';
 import { BulkAct } from './bulk.js';
 import { copy, write } from './copy.js';
@@ -20,13 +21,7 @@ const DAY_MS = 86_400_000;
 /** By how much a person usually prolongs an invitation. */
 const LONGER_DAYS = 30;
 
-const LANGUAGES = [
-  { value: '', label: 'that of the browser' },
-  { value: 'nl', label: 'Dutch' },
-  { value: 'fr', label: 'French' },
-  { value: 'de', label: 'German' },
-  { value: 'en', label: 'English' },
-];
+const LANGUAGES = Object.entries(texts.invitations.languages).map(([value, label]) => ({ value, label }));
 
 const useMayInvite = (): boolean => {
   const may = useMay();
@@ -42,18 +37,13 @@ export function InvitationActs({ of }: { readonly of: Shown }) {
       <ActsBeforeItsEnd of={of} />
       {mayWithdraw && (
         <Act
-          label="Withdraw the consent"
+          label={texts.invitations.withdraw}
           isDanger
           run={() => client.POST('/api/v1/invitations/{id}/withdrawal', { params: { path: { id: of.id } } })}
-          done="The withdrawal is recorded. Ask the provider to disconnect the installation."
+          done={texts.invitations.withdrawn}
           page={{ to: 'invitations', id: of.id }}
           changes={CHANGES}
-          ask={
-            <p className="danger">
-              As the owner has told you. No reminder follows, and only the owner can agree again. The
-              installation stays connected until the provider disconnects it.
-            </p>
-          }
+          ask={<p className="danger">{texts.invitations.withdrawWarning}</p>}
         />
       )}
     </span>
@@ -75,27 +65,27 @@ function ActsBeforeItsEnd({
   return (
     <>
       {!isExpired && (may('links:read') || may('invitations:write')) && (
-        <Button onClick={() => void copyLink(id)}>Copy the link</Button>
+        <Button onClick={() => void copyLink(id)}>{texts.buttons.copyTheLink}</Button>
       )}
       {mayInvite && !isExpired && state !== 'owner_done' && (
         <Act
-          label="Remind now"
+          label={texts.buttons.remindNow}
           run={() => client.POST('/api/v1/invitations/{id}/reminders', { params })}
-          done="The reminder is announced. Your mailing sends it."
+          done={texts.invitations.reminded}
           page={page}
           changes={CHANGES}
         />
       )}
       {mayInvite && (
         <Act
-          label={isExpired ? 'Prolong' : 'Change'}
+          label={isExpired ? texts.buttons.prolong : texts.buttons.change}
           run={(form) =>
             client.PATCH('/api/v1/invitations/{id}', {
               params,
               body: changeIn(form, invitation, isExpired, brands),
             })
           }
-          done="The invitation is changed. Its link stays the same."
+          done={texts.invitations.changed}
           page={page}
           changes={CHANGES}
           ask={<ChangeFields of={invitation} isExpired={isExpired} brands={brands} />}
@@ -103,17 +93,13 @@ function ActsBeforeItsEnd({
       )}
       {mayInvite && !isExpired && (
         <Act
-          label="Revoke"
+          label={texts.buttons.revoke}
           isDanger
           run={() => client.DELETE('/api/v1/invitations/{id}', { params })}
-          done="The invitation is revoked."
+          done={texts.invitations.revoked}
           page={page}
           changes={CHANGES}
-          ask={
-            <p className="danger">
-              Its link stops working, also in mails that were sent. A new one has to be sent.
-            </p>
-          }
+          ask={<p className="danger">{texts.invitations.revokeWarning}</p>}
         />
       )}
     </>
@@ -126,7 +112,7 @@ const proposedDay = (): string => dayOf(new Date(Date.now() + LONGER_DAYS * DAY_
 const endOf = (day: string): string => `${day}T23:59:59Z`;
 
 const Until = ({ day }: { readonly day: string }) => (
-  <TextInput name="until" type="date" label="Valid until the end of" defaultValue={day} required />
+  <TextInput name="until" type="date" label={texts.invitations.validUntil} defaultValue={day} required />
 );
 
 type Changed = Omit<Shown, Kept>;
@@ -139,9 +125,14 @@ interface ChangeProps {
 
 const ChangeFields = ({ of, isExpired, brands }: ChangeProps) => (
   <>
-    <p>The link in mails that were sent stays the same.</p>
+    <p>{texts.invitations.linkStays}</p>
     <Until day={isExpired ? proposedDay() : dayOf(of.expiresAt)} />
-    <NativeSelect name="locale" label="Language" data={LANGUAGES} defaultValue={of.locale ?? ''} />
+    <NativeSelect
+      name="locale"
+      label={texts.titles.language}
+      data={LANGUAGES}
+      defaultValue={of.locale ?? ''}
+    />
     <BrandsField brands={brands} of={of.brands} />
   </>
 );
@@ -172,8 +163,8 @@ interface BrandsFieldProps {
 const BrandsField = ({ brands, of }: BrandsFieldProps) => (
   <TextInput
     name="brands"
-    label="Brands"
-    description="Separated by commas. Empty: the owner chooses"
+    label={texts.titles.brands}
+    description={texts.invitations.brandsHint}
     defaultValue={brands.namesOf(of)}
   />
 );
@@ -196,17 +187,15 @@ export function InviteOwner({ label, gridLocationId, brands: proposed = [], isMa
       label={label}
       isMain={isMain}
       run={(form) => invite(gridLocationId, form, brands)}
-      done={({ url }) =>
-        url === null ? 'The owner has an invitation.' : 'The owner has an invitation. Its link is copied.'
-      }
+      done={({ url }) => (url === null ? texts.invitations.created : texts.invitations.createdAndCopied)}
       page={({ id }) => ({ to: 'invitations', id })}
       onDone={({ url }) => url !== null && void write(url)}
       changes={[...CHANGES, 'status']}
       ask={
         <>
-          <p>Creates a link for the owner of this location. Your mailing sends it, or you do.</p>
+          <p>{texts.invitations.createConsequence}</p>
           <BrandsField brands={brands} of={proposed} />
-          <NativeSelect name="locale" label="Language" data={LANGUAGES} />
+          <NativeSelect name="locale" label={texts.titles.language} data={LANGUAGES} />
         </>
       }
     />
@@ -230,28 +219,28 @@ export function ManyInvitationActs({ of: selected, onDone }: ManyProps) {
   return (
     <>
       <BulkAct
-        label="Remind now"
+        label={texts.buttons.remindNow}
         operationId="remindOwner"
         on={on}
-        unit="invitation"
-        note="An owner who was reminded within the last hour is not reminded again."
+        count={texts.counts.invitation}
+        note={texts.invitations.noReminderWithinHour}
         onDone={onDone}
       />
       <BulkAct
-        label="Prolong"
+        label={texts.buttons.prolong}
         operationId="changeInvitation"
         on={on}
-        unit="invitation"
+        count={texts.counts.invitation}
         fields={<Until day={proposedDay()} />}
         bodyOf={(form) => ({ expiresAt: endOf(textIn(form, 'until') ?? '') })}
         onDone={onDone}
       />
       <BulkAct
-        label="Revoke"
+        label={texts.buttons.revoke}
         operationId="revokeInvitation"
         on={on}
-        unit="invitation"
-        danger="Their links stop working, also in mails that were sent."
+        count={texts.counts.invitation}
+        danger={texts.invitations.revokeManyWarning}
         onDone={onDone}
       />
     </>
@@ -261,7 +250,7 @@ export function ManyInvitationActs({ of: selected, onDone }: ManyProps) {
 export async function copyLink(id: string): Promise<void> {
   try {
     const { data } = await client.POST('/api/v1/invitations/{id}/link', { params: { path: { id } } });
-    await copy(data.url, 'The link is copied.', { to: 'invitations', id });
+    await copy(data.url, texts.invitations.linkCopied, { to: 'invitations', id });
   } catch (error) {
     tellFailed(error);
   }

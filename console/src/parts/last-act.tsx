@@ -1,6 +1,7 @@
 import type { Schemas } from '#client/client.js';
 import { startingUpper, wordsOf } from '../format/words.js';
 import { actionWords, actorWords } from '../rules/audit.js';
+import { texts } from '../texts.js';
 import { Link } from './link.js';
 import { Age } from './time.js';
 
@@ -11,11 +12,14 @@ export function LastAct({ of: [last] }: { readonly of: readonly Schemas['AuditEn
   return (
     <>
       {' '}
-      <Link to="audit" filters={{ targets: last.target }}>
-        {startingUpper(actionWords(last.action))}
-      </Link>{' '}
-      by {actorWords(last)} <Age at={last.at} />
-      {typeof outcome === 'string' && ` (${wordsOf(outcome)})`}.
+      {texts.stall.lastAct(
+        <Link to="audit" filters={{ targets: last.target }}>
+          {startingUpper(actionWords(last.action))}
+        </Link>,
+        actorWords(last),
+        <Age at={last.at} />,
+        typeof outcome === 'string' ? wordsOf(outcome) : null,
+      )}
     </>
   );
 }

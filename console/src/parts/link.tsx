@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import { Link as RouterLink, useRoute as useMatch, useSearch } from 'wouter';
 import { navigate as go } from 'wouter/use-browser-location';
-import { BASE, PAGES, pathOf, type Filters, type PageName, type Route } from '../rules/route.js';
+import { texts } from '../texts.js';
+import { BASE, pathOf, type Filters, type PageName, type Route } from '../rules/route.js';
 
 export const navigate = (path: string): void => go(path);
 
@@ -16,7 +17,7 @@ export function useRoute(): Route {
   const [isMatch, params] = useMatch(`${BASE}/:page?/:id?`);
   const filters = Object.fromEntries(new URLSearchParams(useSearch()));
   const page = params?.page ?? '';
-  const isKnown = isMatch && Object.hasOwn(PAGES, page);
+  const isKnown = isMatch && Object.hasOwn(texts.pages, page);
   return { page: isKnown ? (page as PageName) : 'unknown', id: params?.id ?? null, filters };
 }
 

@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import type { RowData } from '@tanstack/react-table';
 import { useState, type ReactNode } from 'react';
 import type { ListResult } from '../api/lists.js';
-import { countOf, formatNumber } from '../format/words.js';
+import { texts } from '../texts.js';
 import { Choice } from './choice.js';
 import { useRemembered, useTyped } from './kept.js';
 import { Loaded } from './loaded.js';
@@ -22,9 +22,8 @@ export type Filter = {
 
 interface Props<Item> extends Omit<TableProps<Item>, 'rows' | 'selection' | 'hidden'> {
   readonly list: ListResult<Item>;
-  readonly unit: string;
-  /** Default: `unit` with an s. */
-  readonly units?: string;
+  /** Writes how many items it has. */
+  readonly count: (count: number) => string;
   /** The order of the API, such as `the newest first`. */
   readonly order?: string;
   readonly filters?: readonly Filter[];
@@ -39,7 +38,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** A list of the API: its filters, its columns, its count, a button for the next page, and what is shown as a file. */
 export function List<Item extends RowData>(props: Props<Item>) {
-  const { list, unit, units, order, filters = [], values = {}, onFilter, acts, ...table } = props;
+  const { list, count, order, filters = [], values = {}, onFilter, acts, ...table } = props;
   const [hidden, setHidden] = useRemembered(
     table.label,
     table.columns.flatMap(({ title, isHidden }) => (isHidden ? [title] : [])),
@@ -62,7 +61,7 @@ export function List<Item extends RowData>(props: Props<Item>) {
           ))}
           <TextInput
             size="xs"
-            label="Search these rows"
+            label={texts.list.search}
             value={within}
             autoComplete="off"
             spellCheck={false}
@@ -81,32 +80,34 @@ export function List<Item extends RowData>(props: Props<Item>) {
           return (
             <>
               {acts !== undefined && selected.length > 0 && (
-                <Group gap="xs" className="selected" role="group" aria-label="What is selected">
-                  <strong>{countOf(selected.length, unit, units)} selected</strong>
+                <Group gap="xs" className="selected" role="group" aria-label={texts.list.selection}>
+                  <strong>{texts.list.selected(count(selected.length))}</strong>
                   {acts(selected, () => setKeys(NONE))}
                   <Button variant="subtle" onClick={() => setKeys(NONE)}>
-                    Clear
+                    {texts.buttons.clear}
                   </Button>
                 </Group>
               )}
               <Table
                 {...table}
                 rows={rows}
-                {...(within !== '' && { empty: 'None of the rows that are shown has this.' })}
+                {...(within !== '' && { empty: texts.list.noneHasThis })}
                 hidden={hidden}
                 selection={acts && { keys, onChange: setKeys }}
               />
               {hasTools && (
                 <Group gap="xs" className="more">
                   <span>
-                    {isPart && `${formatNumber(rows.length)} of `}
-                    {list.hasNextPage && (isPart ? 'the first ' : 'The first ')}
-                    {countOf(isPart ? all.length : rows.length, unit, units)}
-                    {order !== undefined && rows.length > 1 && `, ${order}`}.
+                    {texts.list.shown(
+                      count(isPart ? all.length : rows.length),
+                      rows.length > 1 ? order : undefined,
+                      list.hasNextPage,
+                      isPart ? rows.length : null,
+                    )}
                   </span>
                   {list.hasNextPage && (
                     <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                      Show more
+                      {texts.buttons.showMore}
                     </Button>
                   )}
                   {rows.length > 0 && (
@@ -120,7 +121,7 @@ export function List<Item extends RowData>(props: Props<Item>) {
                         )
                       }
                     >
-                      Save as CSV
+                      {texts.buttons.saveAsCsv}
                     </Button>
                   )}
                 </Group>
@@ -180,10 +181,10 @@ function Columns({ columns, hidden, onChange }: ColumnsProps) {
   return (
     <>
       <Button variant="subtle" onClick={() => setOpen(true)}>
-        Columns
+        {texts.list.columns}
       </Button>
       {isOpen && (
-        <Window title="Columns" size="xs" onClose={() => setOpen(false)}>
+        <Window title={texts.list.columns} size="xs" onClose={() => setOpen(false)}>
           <Stack>
             {columns.map(({ title }) => (
               <Checkbox

@@ -2,6 +2,7 @@ import { Alert, Button, Loader } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ProblemError } from '#client/problem.js';
+import { texts } from '../texts.js';
 import { Age } from './time.js';
 
 /** Why the console itself refuses to go on, in words for people. */
@@ -14,7 +15,7 @@ export function failureOf(error: unknown): string {
     // The detail of an invalid request repeats them.
     return [error.detail, ...fields.filter((each) => !error.detail.includes(each))].join('; ');
   }
-  return error instanceof Refusal ? error.message : 'The service cannot be reached.';
+  return error instanceof Refusal ? error.message : texts.loaded.unreachable;
 }
 
 /** Shows why the action of a person failed; nothing if it has not failed. */
@@ -36,14 +37,9 @@ export function Loaded<Data>({ query, children }: Props<Data>) {
   const failure = error !== null && (
     <Alert color="red" className="failure">
       {failureOf(error)}
-      {data !== undefined && (
-        <>
-          {' '}
-          Last read <Age at={new Date(dataUpdatedAt)} />.
-        </>
-      )}{' '}
+      {data !== undefined && <> {texts.loaded.lastRead(<Age at={new Date(dataUpdatedAt)} />)}</>}{' '}
       <Button disabled={isFetching} onClick={() => void refetch()}>
-        Try again
+        {texts.buttons.tryAgain}
       </Button>
     </Alert>
   );
@@ -59,7 +55,7 @@ export function Loaded<Data>({ query, children }: Props<Data>) {
 
 export const Loading = () => (
   <p className="loading">
-    <Loader size="xs" type="dots" aria-hidden="true" /> Loading …
+    <Loader size="xs" type="dots" aria-hidden="true" /> {texts.loaded.loading}
   </p>
 );
 

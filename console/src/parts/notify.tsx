@@ -1,10 +1,11 @@
 import { notifications } from '@mantine/notifications';
 import type { ReactNode } from 'react';
 import { pageWords, type Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 import { Link } from './link.js';
 import { failureOf } from './loaded.js';
 
-const COMMON = { withBorder: true, closeButtonProps: { 'aria-label': 'Close' } };
+const COMMON = { withBorder: true, closeButtonProps: { 'aria-label': texts.buttons.close } };
 
 /** Tells a person that an act is done. `page`: about its subject or its result. */
 export const tellDone = (message: ReactNode, page: Target | null = null): void =>

@@ -3,8 +3,9 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type KeyboardEvent } from 'react';
 import { client } from '../api/client.js';
-import { PAGES, pathOf, type PageName } from '../rules/route.js';
+import { pathOf, type PageName } from '../rules/route.js';
 import { pageOf } from '../rules/search.js';
+import { texts } from '../texts.js';
 import { navigate } from './link.js';
 import { useMay } from './may.js';
 import { Window } from './window.js';
@@ -31,15 +32,19 @@ export function Palette({ pages, onSearch, onClose }: Props) {
   const term = text.trim().toLowerCase();
   const own: Choice[] = [
     ...pages.map((page) => ({
-      kind: 'page',
-      label: PAGES[page],
+      kind: texts.palette.page,
+      label: texts.pages[page],
       run: () => navigate(pathOf(page)),
     })),
     ...acts,
   ].filter(({ label }) => label.toLowerCase().includes(term));
   const all: Choice[] = [...own, ...useHits(text.trim())];
   if (term !== '')
-    all.push({ kind: 'search', label: `Search for “${text.trim()}”`, run: () => onSearch(text) });
+    all.push({
+      kind: texts.palette.search,
+      label: texts.palette.searchFor(text.trim()),
+      run: () => onSearch(text),
+    });
   const chosen = Math.min(at, all.length - 1);
   useEffect(
     () => document.getElementById(`choice-${chosen}`)?.scrollIntoView({ block: 'nearest' }),
@@ -58,11 +63,11 @@ export function Palette({ pages, onSearch, onClose }: Props) {
     event.preventDefault();
   };
   return (
-    <Window title="Go to, do or find" onClose={onClose}>
+    <Window title={texts.palette.title} onClose={onClose}>
       <TextInput
         data-autofocus
         role="combobox"
-        aria-label="A page, an act of this page, a reference, an EAN or an id"
+        aria-label={texts.palette.field}
         aria-expanded
         aria-controls="choices"
         aria-activedescendant={all.length > 0 ? `choice-${chosen}` : undefined}
@@ -73,7 +78,7 @@ export function Palette({ pages, onSearch, onClose }: Props) {
         onChange={(event) => (setText(event.currentTarget.value), setAt(0))}
         onKeyDown={press}
       />
-      <ul id="choices" role="listbox" aria-label="Choices" className="choices">
+      <ul id="choices" role="listbox" aria-label={texts.palette.choices} className="choices">
         {all.map((choice, index) => (
           <li
             key={`${choice.kind} ${index}`}
@@ -98,7 +103,11 @@ function actsOfPage(): Choice[] {
     .filter(
       (button) => button.closest('[role="row"], [role="table"]') === null && button.innerText.trim() !== '',
     )
-    .map((button) => ({ kind: 'act', label: button.innerText.trim(), run: () => button.click() }));
+    .map((button) => ({
+      kind: texts.palette.act,
+      label: button.innerText.trim(),
+      run: () => button.click(),
+    }));
 }
 
 /** What the service finds under a term. It is in the body of the request, and so in no log. */

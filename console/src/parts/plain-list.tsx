@@ -1,5 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import type { RowData } from '@tanstack/react-table';
+import { texts } from '../texts.js';
 import { saveRows } from './save-rows.js';
 import { Table, type TableProps } from './table.js';
 
@@ -10,7 +11,7 @@ export const PlainList = <Row extends RowData>(table: TableProps<Row>) => (
     {table.rows.length > 0 && (
       <Group className="more">
         <Button variant="subtle" onClick={() => saveRows(table.label, table.columns, table.rows)}>
-          Save as CSV
+          {texts.buttons.saveAsCsv}
         </Button>
       </Group>
     )}

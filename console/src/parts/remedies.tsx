@@ -4,7 +4,8 @@ import { useState, type ReactNode } from 'react';
 import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { changedBy } from '../rules/invalidation.js';
-import { idIn, outcomeOf, pageOfRemedy, WAITS_FOR, wayOf, type Target } from '../rules/stalled.js';
+import { idIn, outcomeOf, pageOfRemedy, wayOf, type Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 import { Dialog } from './dialog.js';
 import { copyLink, InviteOwner } from './invitation-acts.js';
 import { Link } from './link.js';
@@ -27,14 +28,13 @@ export function StalledNotice({
   return (
     <Alert color="yellow" className="notice">
       <p>
-        <strong>Stalled:</strong> <Sentence text={stalled.text} /> {WAITS_FOR[stalled.waitsFor]},{' '}
-        <For at={stalled.since} />.
+        {texts.stall.notice(
+          <Sentence text={stalled.text} />,
+          texts.waits[stalled.waitsFor],
+          <For at={stalled.since} />,
+        )}
       </p>
-      {stalled.before !== null && (
-        <p>
-          First: <Sentence text={stalled.before} />
-        </p>
-      )}
+      {stalled.before !== null && <p>{texts.stall.first(<Sentence text={stalled.before} />)}</p>}
       <Remedies of={stalled} page={page} />
       {children}
     </Alert>
@@ -84,7 +84,7 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
           if (way === 'copy')
             return (
               <Button key={operationId} onClick={() => void copyLink(idIn(remedy))}>
-                Copy the link
+                {texts.buttons.copyTheLink}
               </Button>
             );
           if (way !== 'call') return null;
@@ -112,11 +112,7 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
           onSubmit={() => apply.mutate(asked)}
           onClose={() => setAsked(null)}
         >
-          {before !== null && (
-            <p>
-              First: <Sentence text={before} />
-            </p>
-          )}
+          {before !== null && <p>{texts.stall.first(<Sentence text={before} />)}</p>}
           <p className="danger">{asked.confirm}</p>
           <Failure of={apply.error} />
         </Dialog>

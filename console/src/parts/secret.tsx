@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core';
+import { texts } from '../texts.js';
 import { copy } from './copy.js';
 import { Window } from './window.js';
 
@@ -11,14 +12,14 @@ interface Props {
 /** Shows a secret once. The page forgets it when the window is closed. */
 export const Secret = ({ title, secret, onClose }: Props) => (
   <Window title={title} size="lg" onClose={onClose}>
-    <p>Copy it now. It is shown once; the service stores no copy that can be read.</p>
+    <p>{texts.secret}</p>
     <pre>{secret}</pre>
     <Group gap="xs" justify="flex-end" mt="md">
       <Button size="sm" variant="filled" onClick={() => void copy(secret)}>
-        Copy
+        {texts.buttons.copy}
       </Button>
       <Button size="sm" onClick={onClose}>
-        Close
+        {texts.buttons.close}
       </Button>
     </Group>
   </Window>

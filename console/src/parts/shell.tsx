@@ -1,10 +1,11 @@
 import { Button, TextInput } from '@mantine/core';
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { nameOf, type SignedIn } from '../api/sign-in.js';
-import { PAGES, type PageName, type Route } from '../rules/route.js';
+import type { PageName, Route } from '../rules/route.js';
 import { Icon } from './icon.js';
 import { Link } from './link.js';
 import { POLL_MS, useLive } from '../api/live.js';
+import { texts } from '../texts.js';
 import { Age, Instant } from './time.js';
 
 const Palette = lazy(async () => ({ default: (await import('./palette.js')).Palette }));
@@ -42,18 +43,18 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
         </Suspense>
       )}
       <a className="skip" href="#main">
-        Skip to the page
+        {texts.shell.skip}
       </a>
       <header className="top">
-        <strong>PV Onboarding</strong>
+        <strong>{texts.app.name}</strong>
         <Search onSearch={onSearch} />
         <span className="who">
           <span title={who.scopes.join(', ')}>{nameOf(who)}</span>
-          <Button onClick={onSignOut}>Sign out</Button>
+          <Button onClick={onSignOut}>{texts.buttons.signOut}</Button>
         </span>
       </header>
       <div className="frame">
-        <nav aria-label="Pages" ref={nav}>
+        <nav aria-label={texts.shell.pages} ref={nav}>
           {pages.map((page) => (
             <Link
               key={page}
@@ -62,7 +63,7 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
               {...(BEGINS_GROUP.includes(page) && { className: 'begins' })}
             >
               <Icon of={page} />
-              {PAGES[page]}
+              {texts.pages[page]}
             </Link>
           ))}
         </nav>
@@ -72,11 +73,11 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
             {children}
           </main>
           <footer>
-            Signed in until <Instant at={who.expiresAt} />. Times are in your time zone; point at one to see
-            UTC.{' '}
+            {texts.shell.footer(<Instant at={who.expiresAt} />)}{' '}
             <span className="keys">
-              Press <kbd>/</kbd> to search, <kbd>Ctrl</kbd> <kbd>K</kbd> to go to a page or to do what it
-              offers.
+              {texts.shell.keys((name) => (
+                <kbd>{name}</kbd>
+              ))}
             </span>
           </footer>
         </div>
@@ -124,9 +125,9 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
         autoComplete="off"
         spellCheck={false}
         maxLength={200}
-        aria-label="Search by reference, EAN, id or link"
+        aria-label={texts.shell.searchLabel}
         aria-keyshortcuts="/"
-        placeholder="Reference, EAN, id or link"
+        placeholder={texts.shell.searchPlaceholder}
       />
     </form>
   );
@@ -137,18 +138,8 @@ function Connection() {
   const live = useLive();
   return (
     <div className="connection" role="status">
-      {live.kind === 'lost' && (
-        <p>
-          Live updates were lost <Age at={live.since} />. The lists are read every {POLL_MS / 1_000} s
-          instead.
-        </p>
-      )}
-      {live.kind === 'refused' && (
-        <p>
-          No live updates: they need the scope events:read. The lists are read every {POLL_MS / 1_000} s
-          instead.
-        </p>
-      )}
+      {live.kind === 'lost' && <p>{texts.shell.liveLost(<Age at={live.since} />, POLL_MS)}</p>}
+      {live.kind === 'refused' && <p>{texts.shell.liveRefused(POLL_MS)}</p>}
     </div>
   );
 }

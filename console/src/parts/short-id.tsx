@@ -1,5 +1,6 @@
 import { Copy } from './copy.js';
 import type { Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 import { Link } from './link.js';
 
 /** Shows the beginning of an id. A click copies the whole id. */
@@ -19,7 +20,7 @@ export const IdLink = ({ of: id, ...page }: Props) => (
     <Link {...page}>
       <code>{id.slice(0, 8)}</code>
     </Link>{' '}
-    <Copy text={id} label={`Copy ${id}`}>
+    <Copy text={id} label={texts.copy.copyOf(id)}>
       <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">
         <path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3" />
       </svg>

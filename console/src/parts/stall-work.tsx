@@ -4,6 +4,7 @@ import { client, type StalledItem } from '../api/client.js';
 import { queries } from '../api/queries.js';
 import { nameOf, type Entry } from '../api/sign-in.js';
 import { pageAbout, WORK_SCOPES } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 import { Act, textIn } from './act.js';
 import { useMay } from './may.js';
 import { Badge } from './panel.js';
@@ -16,7 +17,12 @@ export const Work = ({ of: { note, assignee, snoozedUntil } }: { readonly of: St
     {note !== null && <div className="soft">{note}</div>}
     {snoozedUntil !== null && (
       <div>
-        <Badge tone="quiet">snoozed</Badge> until <Instant at={snoozedUntil} />
+        {texts.stall.snoozed(
+          (word) => (
+            <Badge tone="quiet">{word}</Badge>
+          ),
+          <Instant at={snoozedUntil} />,
+        )}
       </div>
     )}
   </>
@@ -28,8 +34,8 @@ export function WorkAct({ of: item }: { readonly of: StalledItem }) {
   if (!WORK_SCOPES[item.kind].some(may)) return null;
   return (
     <Act
-      label="Note"
-      button="Save"
+      label={texts.buttons.note}
+      button={texts.buttons.save}
       run={async (form) => {
         const snooze = textIn(form, 'snooze');
         const body: Schemas['StallChange'] = {
@@ -40,23 +46,23 @@ export function WorkAct({ of: item }: { readonly of: StalledItem }) {
         };
         return client.PATCH('/api/v1/stalled/{id}', { params: { path: { id: item.id } }, body });
       }}
-      done="It is noted."
+      done={texts.stall.noted}
       page={pageAbout(item)}
       changes={['stalled']}
       ask={
         <>
           <TextInput
             name="assignee"
-            label="Who works on it"
+            label={texts.stall.worker}
             defaultValue={item.assignee ?? me()}
             maxLength={200}
           />
-          <Textarea name="note" label="Note for the next person" defaultValue={item.note ?? ''} rows={3} />
+          <Textarea name="note" label={texts.stall.note} defaultValue={item.note ?? ''} rows={3} />
           <TextInput
             name="snooze"
             type="datetime-local"
-            label="Leave it until"
-            description="It wakes earlier if something changes. Empty: do not leave it"
+            label={texts.stall.snooze}
+            description={texts.stall.snoozeHint}
             defaultValue={localOf(item.snoozedUntil)}
           />
         </>

@@ -1,6 +1,7 @@
 import type { Schemas } from '#client/client.js';
 import type { Session, Stalled } from '../api/client.js';
 import { wordsOf } from '../format/words.js';
+import { texts } from '../texts.js';
 import { Badge, type Tone } from './panel.js';
 import { Sentence } from './sentence.js';
 import { For } from './time.js';
@@ -14,14 +15,14 @@ const TONES: Readonly<Record<Session['state'], Tone>> = {
   unrecognised: 'attention',
 };
 
-const URGENCIES: Readonly<Record<Stalled['urgency'], readonly [tone: Tone, words: string]>> = {
-  now: ['attention', 'now'],
-  soon: ['soon', 'within a day'],
-  later: ['quiet', 'later'],
+const URGENCIES: Readonly<Record<Stalled['urgency'], Tone>> = {
+  now: 'attention',
+  soon: 'soon',
+  later: 'quiet',
 };
 
 export const Urgency = ({ of }: { readonly of: Stalled['urgency'] }) => (
-  <Badge tone={URGENCIES[of][0]}>{URGENCIES[of][1]}</Badge>
+  <Badge tone={URGENCIES[of]}>{texts.urgencies[of]}</Badge>
 );
 
 type InvitationStates = Schemas['InvitationView']['state'];
@@ -45,7 +46,7 @@ export function State({ session: { state, basis } }: { readonly session: Pick<Se
   return (
     <Badge tone={TONES[state]}>
       {wordsOf(state)}
-      {basis === 'inferred' && <em> (inferred)</em>}
+      {basis === 'inferred' && <em>{texts.values.inferred}</em>}
     </Badge>
   );
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useInterval } from '../api/queries.js';
 import { formatInstant } from '../format/instant.js';
-import { countOf, formatNumber } from '../format/words.js';
 import { HOURS, successOf, type Hour } from '../rules/success.js';
 import { Empty, Loaded } from './loaded.js';
 import { Panel } from './panel.js';
 import { readUpTo } from '../api/lists.js';
+import { texts } from '../texts.js';
 
 /** The most pages of 200 deliveries that are counted. */
 const MOST_PAGES = 5;
@@ -19,7 +19,7 @@ export function Success({ endpointId }: { readonly endpointId: string }) {
     refetchInterval,
   });
   return (
-    <Panel title="Success in the last 24 hours" isWide>
+    <Panel title={texts.success.title} isWide>
       <Loaded query={tried}>{(found) => <Bars {...found} />}</Loaded>
     </Panel>
   );
@@ -41,11 +41,10 @@ interface Props {
 
 function Bars({ hours, isPart }: Props) {
   const most = Math.max(...hours.map(({ delivered, failed }) => delivered + failed));
-  if (most === 0) return <Empty>Nothing was sent to it in the last 24 hours.</Empty>;
+  if (most === 0) return <Empty>{texts.success.nothing}</Empty>;
   const delivered = hours.reduce((sum, each) => sum + each.delivered, 0);
   const failed = hours.reduce((sum, each) => sum + each.failed, 0);
-  const share = formatNumber((100 * delivered) / (delivered + failed));
-  const caption = `${isPart ? 'Of the newest ' : ''}${countOf(delivered + failed, 'event')}, ${share} % are delivered. ${countOf(failed, 'event')} failed at the last attempt.`;
+  const caption = texts.success.caption(delivered, failed, isPart);
   return (
     <figure className="success">
       <svg viewBox={`0 0 ${HOURS * 10} 40`} preserveAspectRatio="none" role="img" aria-label={caption}>
@@ -53,7 +52,9 @@ function Bars({ hours, isPart }: Props) {
           const [good, bad] = [(40 * counts.delivered) / most, (40 * counts.failed) / most];
           return (
             <g key={at.toISOString()}>
-              <title>{`${formatInstant(at, new Date())}: ${counts.delivered} delivered, ${counts.failed} failed`}</title>
+              <title>
+                {texts.success.hour(formatInstant(at, new Date()), counts.delivered, counts.failed)}
+              </title>
               <rect x={index * 10 + 1} y={40 - good} width={8} height={good} />
               <rect className="bad" x={index * 10 + 1} y={40 - good - bad} width={8} height={bad} />
             </g>
@@ -61,8 +62,8 @@ function Bars({ hours, isPart }: Props) {
         })}
       </svg>
       <div className="ends">
-        <span>24 h ago</span>
-        <span>now</span>
+        <span>{texts.success.dayAgo}</span>
+        <span>{texts.success.now}</span>
       </div>
       <figcaption>{caption}</figcaption>
     </figure>

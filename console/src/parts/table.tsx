@@ -12,6 +12,7 @@ import { navigate } from './link.js';
 import { Empty } from './loaded.js';
 import { pathOf } from '../rules/route.js';
 import type { Target } from '../rules/stalled.js';
+import { texts } from '../texts.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -98,7 +99,7 @@ export function Table<Row extends RowData>({
                 <th role="columnheader" scope="col" className="select">
                   <Checkbox
                     size="xs"
-                    aria-label="Select all that are shown"
+                    aria-label={texts.list.selectAll}
                     checked={table.getIsAllRowsSelected()}
                     indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
                     onChange={table.getToggleAllRowsSelectedHandler()}
@@ -122,10 +123,10 @@ export function Table<Row extends RowData>({
               data-selected={row.getIsSelected() || undefined}
             >
               {selection !== undefined && (
-                <td role="cell" className="select" data-title="Select">
+                <td role="cell" className="select" data-title={texts.list.select}>
                   <Checkbox
                     size="xs"
-                    aria-label="Select"
+                    aria-label={texts.list.select}
                     checked={row.getIsSelected()}
                     onChange={row.getToggleSelectedHandler()}
                   />

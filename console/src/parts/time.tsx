@@ -1,5 +1,6 @@
 import { formatAge, formatSeconds } from '../format/duration.js';
 import { formatInstant } from '../format/instant.js';
+import { texts } from '../texts.js';
 import { useNow } from './clock.js';
 
 interface Props {
@@ -29,6 +30,6 @@ export const Instant = timeBy((at, now) => formatInstant(at, now));
 export const Age = timeBy(formatAge);
 
 /** Shows the time that has passed since an instant. */
-export const For = timeBy(
-  (since, now) => `for ${formatSeconds(Math.max(0, now.getTime() - since.getTime()) / 1_000)}`,
+export const For = timeBy((since, now) =>
+  texts.stall.for(formatSeconds(Math.max(0, now.getTime() - since.getTime()) / 1_000)),
 );

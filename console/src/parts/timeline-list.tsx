@@ -4,6 +4,7 @@ import { client, type TimelineEntry } from '../api/client.js';
 import { useInterval } from '../api/queries.js';
 import { wordsOf } from '../format/words.js';
 import { receivedBy, rowsOf, type KnownDeliveries, type Row } from '../rules/timeline.js';
+import { texts } from '../texts.js';
 import { useMay } from './may.js';
 import { Table } from './table.js';
 import { Instant } from './time.js';
@@ -30,14 +31,14 @@ export function TimelineList({ entries, sessionId }: Props) {
       : { items: deliveries.data.items, isWhole: deliveries.data.next === null };
   return (
     <Table
-      label="What happened"
+      label={texts.titles.whatHappened}
       rows={rowsOf(entries).map((row, index) => ({ ...row, index }))}
       keyOf={({ index }) => String(index)}
-      empty="Nothing is recorded about it."
+      empty={texts.timeline.nothing}
       columns={[
-        { title: 'When', of: ({ at }) => <Instant at={at} /> },
-        { title: 'What happened', of: ({ summary }) => summary },
-        { title: 'What followed', of: (row) => <Made row={row} known={known} /> },
+        { title: texts.titles.when, of: ({ at }) => <Instant at={at} /> },
+        { title: texts.titles.whatHappened, of: ({ summary }) => summary },
+        { title: texts.titles.whatFollowed, of: (row) => <Made row={row} known={known} /> },
       ]}
     />
   );
@@ -48,11 +49,11 @@ function Made({ row, known }: { readonly row: Row; readonly known: KnownDeliveri
     return (
       <>
         <strong>{wordsOf(row.made.state)}</strong>
-        {row.made.isInferred && ' (inferred)'}{' '}
-        <span className="soft">by the rule {wordsOf(row.made.rule)}</span>
+        {row.made.isInferred && texts.values.inferred}{' '}
+        <span className="soft">{texts.timeline.byRule(wordsOf(row.made.rule))}</span>
       </>
     );
-  if (row.kind === 'observation') return <span className="soft">no change of state</span>;
+  if (row.kind === 'observation') return <span className="soft">{texts.timeline.noChange}</span>;
   if (row.eventId === null) return null;
   return <span className="soft">{receivedBy(row.eventId, known)}</span>;
 }

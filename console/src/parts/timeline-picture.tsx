@@ -2,6 +2,7 @@ import type { TimelineEntry } from '../api/client.js';
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
 import { layOut, segmentsOf } from '../rules/timeline.js';
+import { texts } from '../texts.js';
 import { useNow } from './clock.js';
 import { Instant } from './time.js';
 
@@ -17,9 +18,9 @@ export function TimelinePicture({ entries }: { readonly entries: readonly Timeli
   const places = layOut(segments, WIDTH, LEAST_WIDTH);
   const durationOf = ({ from, to }: { from: Date; to: Date }) =>
     formatSeconds((to.getTime() - from.getTime()) / 1_000);
-  const text = segments
-    .map((each) => `${wordsOf(each.state)}${each.isInferred ? ' (inferred)' : ''} for ${durationOf(each)}`)
-    .join(', then ');
+  const nameOf = ({ state, isInferred }: { state: string; isInferred: boolean }) =>
+    isInferred ? wordsOf(state) + texts.values.inferred : wordsOf(state);
+  const text = texts.timeline.states(segments.map((each) => [nameOf(each), durationOf(each)]));
   return (
     <figure className="picture">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={text} preserveAspectRatio="none">
@@ -52,8 +53,14 @@ export function TimelinePicture({ entries }: { readonly entries: readonly Timeli
               />
             </svg>
             <span>
-              <strong>{wordsOf(segment.state)}</strong>
-              {segment.isInferred && ' (inferred)'} from <Instant at={segment.from} />, {durationOf(segment)}
+              {texts.timeline.from(
+                <>
+                  <strong>{wordsOf(segment.state)}</strong>
+                  {segment.isInferred && texts.values.inferred}
+                </>,
+                <Instant at={segment.from} />,
+                durationOf(segment),
+              )}
             </span>
           </li>
         ))}

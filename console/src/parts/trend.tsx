@@ -6,6 +6,7 @@ import { formatNumber } from '../format/words.js';
 import { linesOf, type Point } from '../rules/history.js';
 import { zoomed, type Span } from '../rules/zoom.js';
 import 'uplot/dist/uPlot.min.css';
+import { texts } from '../texts.js';
 
 type Figure = (point: Point) => number | null;
 
@@ -71,7 +72,10 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
       pointed.current.textContent =
         at === undefined
           ? ''
-          : ` · ${formatInstant(new Date(at * 1_000), new Date())}: ${values.map((value) => (value === null ? 'none' : format(value))).join(', ')}`;
+          : texts.trend.pointed(
+              formatInstant(new Date(at * 1_000), new Date()),
+              values.map((value) => (value === null ? texts.values.none : format(value))),
+            );
   };
   const plot = useRef<uPlot | null>(null);
   const figures = against === undefined ? [of] : [of, against.of];
@@ -110,11 +114,15 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
   const values = (lines?.[1] ?? []).filter((value) => value !== null);
   const text =
     lines === undefined
-      ? 'loading …'
+      ? texts.trend.loading
       : values.length === 0
-        ? 'no values yet'
-        : `last ${format(values.at(-1)!)}, from ${format(Math.min(...values))} to ${format(Math.max(...values))}`;
-  const name = `${title}${against === undefined ? '' : `, dashed: ${against.name}`}`;
+        ? texts.trend.noValues
+        : texts.trend.values(
+            format(values.at(-1)!),
+            format(Math.min(...values)),
+            format(Math.max(...values)),
+          );
+  const name = against === undefined ? title : texts.trend.withDashed(title, against.name);
   const last = values.length === 0 ? text : format(values.at(-1)!);
   return (
     <figure className="trend">
@@ -122,7 +130,7 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
         {name}: <strong>{last}</strong>
         <span ref={pointed} aria-hidden="true" />
       </figcaption>
-      <div ref={box} role="img" aria-label={`${name}: ${text}`} />
+      <div ref={box} role="img" aria-label={texts.trend.label(name, text)} />
     </figure>
   );
 }

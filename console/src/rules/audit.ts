@@ -1,5 +1,6 @@
 import type { Schemas } from '#client/client.js';
 import { wordsOf } from '../format/words.js';
+import { texts } from '../texts.js';
 import type { PageName } from './route.js';
 import type { Target } from './stalled.js';
 
@@ -11,8 +12,8 @@ export const withoutConsole = (actor: string): string => actor.replace(/^console
 /** Returns who did something: by the name of the key, and whether it was in the console. */
 export function actorWords({ actor, keyName }: Pick<Entry, 'actor' | 'keyName'>): string {
   const who = withoutConsole(actor);
-  const name = keyName ?? (who === 'environment' ? 'administrator key' : who);
-  return who === actor ? name : `${name}, in the console`;
+  const name = keyName ?? (who === 'environment' ? texts.audit.administratorKey : who);
+  return who === actor ? name : texts.audit.inConsole(name);
 }
 
 /** Returns what was done, as people read it: `api_key.created` becomes `API key created`. */

@@ -1,14 +1,8 @@
 import { proposedField, type Field } from '../../../src/spreadsheet/column-names.rules.js';
+import { texts } from '../texts.js';
 
 /** The columns of a file of customers, with the words by which people know them. */
-export const COLUMNS: Readonly<Record<Field, string>> = {
-  tenantReference: 'Customer reference',
-  ean: 'EAN',
-  brand: 'Brand',
-  locale: 'Language',
-  expectedInverters: 'Number of inverters',
-  eanConfirmed: 'EAN is confirmed',
-};
+export const COLUMNS: Readonly<Record<Field, string>> = texts.import.fields;
 
 /** What a column of the file becomes: a field, metadata of this name, or nothing. */
 export type Use = Field | `metadata.${string}` | '';
@@ -29,12 +23,10 @@ export function proposalOf(headers: readonly string[]): Use[] {
 /** Returns what is wrong with a mapping, in words; null if nothing is. */
 export function mappingFault(uses: readonly Use[]): string | null {
   const twice = uses.find((use, index) => use !== '' && uses.indexOf(use) !== index);
-  if (twice !== undefined) return `Two columns are “${nameOf(twice)}”. Choose one.`;
+  if (twice !== undefined) return texts.import.usedTwice(nameOf(twice));
   const missing = (['tenantReference', 'ean'] as const).filter((each) => !uses.includes(each));
-  return missing.length === 0
-    ? null
-    : `Say which column is ${missing.map((each) => `“${COLUMNS[each]}”`).join(' and which is ')}.`;
+  return missing.length === 0 ? null : texts.import.missing(missing.map(nameOf));
 }
 
 export const nameOf = (use: Use): string =>
-  Object.hasOwn(COLUMNS, use) ? COLUMNS[use as Field] : use.replace(/^metadata\./, 'own data: ');
+  Object.hasOwn(COLUMNS, use) ? COLUMNS[use as Field] : texts.import.ownData(use.replace(/^metadata\./, ''));

@@ -1,3 +1,4 @@
+import { texts } from '../texts.js';
 /** The ids of a user at the provider, as a person enters them. */
 export interface ConfirmedIds {
   readonly user: string;
@@ -17,10 +18,9 @@ const EAN = /(?<!\d)\d{18}(?!\d)/g;
 /** Returns what is wrong with an id, in words; null if nothing is, or if nothing is entered yet. */
 export function idFault(id: string, others: readonly string[]): string | null {
   if (id === '') return null;
-  if (!IS_UUID.test(id))
-    return 'An id has 32 letters and digits in five groups, such as 8bc432c7-fd1e-4d99-…';
+  if (!IS_UUID.test(id)) return texts.registrations.noId;
   return others.some((other) => other.toLowerCase() === id.toLowerCase())
-    ? 'This id is entered twice: each is of one thing'
+    ? texts.registrations.idTwice
     : null;
 }
 
@@ -43,13 +43,13 @@ export function readPasted(text: string, requested: Requested): Pasted {
   const object = objectIn(text);
   const reference = object?.tenantReference;
   if (typeof reference === 'string' && reference !== requested.tenantReference)
-    return { fault: 'This is the user of another customer: the reference differs.' };
+    return { fault: texts.registrations.otherCustomer };
   const eans = requested.gridLocations.map(({ ean }) => ean);
   const found = object === null ? idsIn(text) : idsOf(object);
   const foreign = found.eans.find((ean) => !eans.includes(ean));
-  if (foreign !== undefined) return { fault: `The EAN ${foreign} was not requested for this customer.` };
+  if (foreign !== undefined) return { fault: texts.registrations.otherEan(foreign) };
   if (found.user === '' && Object.keys(found.locations).length === 0)
-    return { fault: 'There is no id in this text. Enter the ids below.' };
+    return { fault: texts.registrations.noIdInText };
   const locations = Object.fromEntries(eans.map((ean) => [ean, found.locations[ean] ?? '']));
   return { ids: { user: found.user, locations } };
 }

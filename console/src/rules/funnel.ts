@@ -3,14 +3,6 @@ import type { FunnelDay } from '../api/client.js';
 export const STEPS = ['invited', 'opened', 'started', 'ownerDone', 'online'] as const;
 type Step = (typeof STEPS)[number];
 
-export const STEP_NAMES: Readonly<Record<Step, string>> = {
-  invited: 'Invited',
-  opened: 'Opened',
-  started: 'Started',
-  ownerDone: 'Owner done (inferred)',
-  online: 'Online',
-};
-
 interface FunnelStep {
   readonly step: Step;
   readonly count: number;

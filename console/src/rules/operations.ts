@@ -1,15 +1,9 @@
 import type { Status } from '../api/client.js';
-import { formatSeconds } from '../format/duration.js';
+import { texts } from '../texts.js';
 
 export type OperationName = keyof Status['remote']['operations'];
 
-export const OPERATIONS: Readonly<Record<OperationName, string>> = {
-  token: 'Access token',
-  register_user: 'Register a user',
-  start_session: 'Start a session',
-  read_session: 'Read a session',
-  pass_through: 'Calls passed on',
-};
+export const OPERATIONS: Readonly<Record<OperationName, string>> = texts.operations;
 
 export interface OperationRow {
   readonly name: OperationName;
@@ -66,16 +60,15 @@ function heldBackBy({
   retryAfterMs,
   requestedWaitMs,
 }: Status['remote']['operations'][OperationName]): string | null {
-  const rest = retryAfterMs === null ? '' : `; ${formatSeconds(retryAfterMs / 1_000)} left`;
+  const left = retryAfterMs && retryAfterMs / 1_000;
+
   switch (heldBackBy) {
-    case 'remote_service': {
-      const wait = requestedWaitMs === null ? '' : ` ${formatSeconds(requestedWaitMs / 1_000)}`;
-      return `The remote service asked to wait${wait}${rest}`;
-    }
+    case 'remote_service':
+      return texts.remote.askedToWait(requestedWaitMs && requestedWaitMs / 1_000, left);
     case 'breaker':
-      return `Our breaker is open, because calls failed${rest}`;
+      return texts.remote.breakerIsOpen(left);
     case 'ceiling':
-      return 'Our limit SCS_MAX_REQUESTS_PER_SECOND';
+      return texts.remote.ourLimitReached;
     case null:
       return null;
   }

@@ -1,21 +1,8 @@
+import { texts } from '../texts.js';
 import { PREFIX } from './prefix.js';
 
 /** The pages, by the part of the path after /console. */
-export const PAGES = {
-  '': 'On duty',
-  stalled: 'Stalled',
-  customers: 'Customers',
-  sessions: 'Sessions',
-  registrations: 'Registrations',
-  invitations: 'Invitations',
-  campaigns: 'Campaigns',
-  brands: 'Brands',
-  webhooks: 'Webhooks',
-  keys: 'Keys',
-  audit: 'Audit log',
-} as const;
-
-export type PageName = keyof typeof PAGES;
+export type PageName = keyof typeof texts.pages;
 
 /** Filters, which must not identify a person. A searched reference or EAN is never in the URL. */
 export type Filters = Readonly<Record<string, string>>;

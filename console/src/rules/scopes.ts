@@ -1,4 +1,5 @@
 import type { Schemas } from '#client/client.js';
+import { texts } from '../texts.js';
 import type { PageName } from './route.js';
 
 export type Scope = Schemas['NewApiKey']['scopes'][number];
@@ -39,6 +40,5 @@ export function homeFor(may: May): PageName {
 /** Returns the scopes that a person lacks to open a page, in words; null if the person may open it. */
 export function missingFor(page: PageName, may: May): string | null {
   const missing = NEEDED[page].filter((scopes) => !scopes.some(may));
-  if (missing.length === 0) return null;
-  return missing.map((scopes) => `the scope ${scopes.join(' or ')}`).join(' and ');
+  return missing.length === 0 ? null : texts.app.scopes(missing);
 }

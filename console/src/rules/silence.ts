@@ -1,6 +1,6 @@
 import type { Endpoint, Remedy, Stalled } from '../api/client.js';
-import { formatAge, formatSeconds } from '../format/duration.js';
-import { countOf } from '../format/words.js';
+import { formatAge } from '../format/duration.js';
+import { texts } from '../texts.js';
 
 interface Silence {
   readonly tone: 'well' | 'attention' | 'quiet';
@@ -8,12 +8,6 @@ interface Silence {
   /** The next step of a person; null if nothing has to be done. */
   readonly next: string | null;
 }
-
-export const SILENCE_WORDS: Readonly<Record<Silence['tone'], string>> = {
-  well: 'works',
-  attention: 'fails',
-  quiet: 'silent',
-};
 
 /** Up to this number of pending events are normal for a moment. */
 const FEW_PENDING = 100;
@@ -26,40 +20,34 @@ export const waitingOf = ({ pending, unread }: Pick<Endpoint, 'pending' | 'unrea
 export function silenceOf(endpoint: Endpoint, now: Date): Silence {
   const { enabled, stalled, failures, failingSince, lastDeliveredAt, pending, types } = endpoint;
   const count = waitingOf(endpoint);
-  const waiting = count === 0 ? '' : ` ${countOf(count, 'event')} waiting.`;
+
   const attention = (sentence: string, next: string | null): Silence => ({
     tone: 'attention',
     sentence,
     next,
   });
-  if (stalled !== null) return attention(stalled.text + waiting, stalled.before);
+  if (stalled !== null) return attention(texts.silence.stalled(stalled.text, count), stalled.before);
   if (!enabled)
     return {
       tone: 'quiet',
-      sentence: `Disabled by a person or an app.${waiting}`,
-      next: 'If it is wanted again, enable it. It continues with the event at which it stopped.',
+      sentence: texts.silence.disabled(count),
+      next: texts.silence.enableIfWanted,
     };
   if (failures > 0) {
-    const since =
-      failingSince === null
-        ? ''
-        : ` for ${formatSeconds(Math.max(0, (now.getTime() - Date.parse(failingSince)) / 1_000))}`;
-    return attention(
-      `Has failed${since}: ${countOf(failures, 'attempt')} without success.${waiting}`,
-      'Ask the team of its app about the last answer. What waits is sent again by itself, or at once with Redeliver.',
-    );
+    const seconds =
+      failingSince === null ? null : Math.max(0, (now.getTime() - Date.parse(failingSince)) / 1_000);
+    return attention(texts.silence.failing(failures, seconds, count), texts.silence.askItsTeam);
   }
-  if (pending > FEW_PENDING)
-    return attention(`Is behind:${waiting}`, 'Ask its app to respond sooner, and to do the work afterwards.');
-  const only = types.length === 0 ? '' : ` It only wants ${countOf(types.length, 'type')} of events.`;
+  if (pending > FEW_PENDING) return attention(texts.silence.behind(count), texts.silence.askForSpeed);
+
   if (lastDeliveredAt === null)
     return {
       tone: 'quiet',
-      sentence: `Has received nothing yet: no event that it wants has happened.${only}`,
+      sentence: texts.silence.nothingYet(types.length),
       next: null,
     };
   const age = formatAge(new Date(lastDeliveredAt), now);
-  return { tone: 'well', sentence: `Works; last delivery ${age}.${only}`, next: null };
+  return { tone: 'well', sentence: texts.silence.works(age, types.length), next: null };
 }
 
 /** Returns what a person can do about an endpoint. One that a person has disabled is not stalled, and can be enabled all the same. */
@@ -74,7 +62,7 @@ export function remediesOf({
     method: 'PATCH',
     path: `/api/v1/webhook-endpoints/${id}`,
     body: { enabled: true },
-    label: 'Enable it',
+    label: texts.silence.enable,
     confirm: null,
   };
   return { before: null, remedies: [enable] };

@@ -1,5 +1,6 @@
 import type { Remedy, Stalled, StalledItem } from '../api/client.js';
-import { PAGES, type Filters, type PageName } from './route.js';
+import { texts } from '../texts.js';
+import { type Filters, type PageName } from './route.js';
 import type { May, Scope } from './scopes.js';
 
 const DAY_MS = 86_400_000;
@@ -7,26 +8,6 @@ const DAY_MS = 86_400_000;
 /** Returns whether the trouble began within the last 24 hours. */
 export const isNew = ({ since }: Pick<Stalled, 'since'>, now: Date): boolean =>
   now.getTime() - Date.parse(since) < DAY_MS;
-
-/** For whom something that is stalled waits. */
-export const WAITS_FOR: Readonly<Record<Stalled['waitsFor'], string>> = {
-  tenant: 'Waits for you',
-  remote_service: 'Waits for the provider',
-  owner: 'Waits for the owner',
-  installation: 'Waits for the installation',
-  us: 'Waits for the operators of this service',
-  nobody: 'Waits for nobody',
-};
-
-/** The same in a table. */
-export const SHORT_WAITS: Readonly<Record<StalledItem['waitsFor'], string>> = {
-  tenant: 'you',
-  remote_service: 'the provider',
-  owner: 'the owner',
-  installation: 'the installation',
-  us: 'the operators',
-  nobody: 'nobody',
-};
 
 /** What can be stalled. */
 export const KINDS: readonly StalledItem['kind'][] = [
@@ -50,7 +31,7 @@ export const WORK_SCOPES: Readonly<Record<StalledItem['kind'], readonly Scope[]>
 
 /** Returns the next step of a person: what comes before the remedies, or the first of them. */
 export const nextOf = ({ before, remedies }: Pick<Stalled, 'before' | 'remedies'>): string =>
-  before ?? (remedies[0] === undefined ? 'Nothing that this service can do.' : `${remedies[0].label}.`);
+  before ?? (remedies[0] === undefined ? texts.stall.nothingToDo : `${remedies[0].label}.`);
 
 /** A page of the console. */
 export interface Target {
@@ -59,17 +40,11 @@ export interface Target {
   readonly filters?: Filters;
 }
 
-const SUBJECTS: Readonly<Partial<Record<PageName, string>>> = {
-  customers: 'the customer',
-  sessions: 'the session',
-  invitations: 'the invitation',
-  campaigns: 'the campaign',
-  webhooks: 'the endpoint',
-};
+const SUBJECT_LINKS: Readonly<Partial<Record<PageName, string>>> = texts.links.toSubject;
 
 /** Returns the words of a link to a page. */
 export const pageWords = ({ to, id }: Target): string =>
-  id === undefined ? `See ${PAGES[to].toLowerCase()}` : `Open ${SUBJECTS[to] ?? 'it'}`;
+  id === undefined ? texts.links.toPage(to) : (SUBJECT_LINKS[to] ?? texts.links.toIt);
 
 const STATUS_OF: Readonly<Record<string, string>> = {
   uncertain: 'uncertain',
@@ -177,13 +152,11 @@ export function outcomeOf(response: unknown): Outcome {
     Record<string, unknown>
   >;
   if (outcome === 'refused' || outcome === 'no_token')
-    return { isDone: false, sentence: `It did not work: ${String(lastError)}.` };
-  if (outcome === 'too_soon')
-    return { isDone: false, sentence: 'A token was requested seconds ago. Try again in 5 s.' };
+    return { isDone: false, sentence: texts.stall.failed(String(lastError)) };
+  if (outcome === 'too_soon') return { isDone: false, sentence: texts.stall.tooSoon };
   if (delivered === false) {
     const why = typeof error === 'string' ? error : `HTTP ${String(status)}`;
-    return { isDone: false, sentence: `The test event was not delivered: ${why}.` };
+    return { isDone: false, sentence: texts.stall.notDelivered(why) };
   }
-  const now = typeof status === 'string' ? ` Its status is ${status}.` : '';
-  return { isDone: true, sentence: `Done.${now} If this was the cure, it leaves the list within seconds.` };
+  return { isDone: true, sentence: texts.stall.done(typeof status === 'string' ? status : null) };
 }

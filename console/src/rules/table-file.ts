@@ -1,5 +1,6 @@
 import Papa from 'papaparse';
 import { csvOf, cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
+import { texts } from '../texts.js';
 import type { Use } from './columns.js';
 
 /** A file as rows of cells. */
@@ -38,7 +39,7 @@ export function readTable(name: string, text: string): TableFile {
   });
   const { data, errors } = Papa.parse<string[]>(body, { delimiter: detected.meta.delimiter });
   const quotes = errors.find(({ type }) => type === 'Quotes');
-  if (quotes !== undefined) throw new Error(`A quote is not closed, after row ${(quotes.row ?? 0) + 1}.`);
+  if (quotes !== undefined) throw new Error(texts.import.openQuote((quotes.row ?? 0) + 1));
   return tableOf(name, data, () => undefined);
 }
 
@@ -49,8 +50,7 @@ export const sheetTable = (name: string, sheet: Sheet): TableFile =>
 function tableOf(name: string, all: TableFile['rows'], faultOf: TableFile['faultOf']): TableFile {
   const header = headerIndex(all);
   const rows = all.slice(header + 1, all.findLastIndex(hasText) + 1);
-  if (header < 0 || rows.length === 0)
-    throw new Error('There must be a line with the names of the columns, and a row below.');
+  if (header < 0 || rows.length === 0) throw new Error(texts.import.noRows);
   return { name, headers: all[header]!.map((each) => each.trim()), rows, firstRow: header + 2, faultOf };
 }
 

@@ -1,5 +1,6 @@
 import type { Delivery, TimelineEntry } from '../api/client.js';
-import { countOf, startingUpper, wordsOf } from '../format/words.js';
+import { startingUpper, wordsOf } from '../format/words.js';
+import { texts } from '../texts.js';
 
 /** A period in which the session stays in one state. */
 interface Segment {
@@ -45,26 +46,22 @@ export function segmentsOf(entries: readonly TimelineEntry[], now: Date): Segmen
 /** Returns what happened, in words. */
 function summaryOf({ kind, summary, details }: TimelineEntry): string {
   switch (kind) {
-    case 'start': {
-      const attempts = Number(details.attempts ?? 1);
-      const lost = Number(details.orphans ?? 0);
-      const sent = attempts > 1 ? `, sent ${countOf(attempts, 'time')}` : '';
-      return `Start requested${sent}${lost > 0 ? `; ${countOf(lost, 'response')} lost` : ''}`;
-    }
+    case 'start':
+      return texts.timeline.startRequested(Number(details.attempts ?? 1), Number(details.orphans ?? 0));
     case 'observation': {
-      const flags = FLAGS.map((name) => `${name} ${flagOf(details[name])}`).join(', ');
+      const flags = FLAGS.map((name) => texts.sessions.flag(name, flagOf(details[name]))).join(', ');
       const inverters = textOf(details.inverters);
-      const listed = inverters === null ? '' : `, ${countOf(Number(inverters), 'inverter')}`;
-      return `${details.source === 'start' ? 'Started' : 'Read'}: ${flags}${listed}`;
+      const count = inverters === null ? null : Number(inverters);
+      return texts.timeline.observed(details.source === 'start', flags, count);
     }
     case 'transition':
       return details.fromState === null || details.fromState === undefined
-        ? 'First state'
-        : `No longer ${wordsOf(textOf(details.fromState) ?? '')}`;
+        ? texts.timeline.firstState
+        : texts.timeline.noLonger(wordsOf(textOf(details.fromState) ?? ''));
     case 'event':
-      return `Event ${textOf(details.name) ?? ''}`;
+      return texts.timeline.event(textOf(details.name) ?? '');
     case 'closed':
-      return `No longer watched: ${wordsOf(textOf(details.closeReason) ?? '')}`;
+      return texts.timeline.closed(wordsOf(textOf(details.closeReason) ?? ''));
     case 'superseded':
       return startingUpper(summary);
   }
@@ -74,7 +71,11 @@ const FLAGS = ['finished', 'active', 'expired'] as const;
 
 /** Returns what the remote service stated of a flag. */
 const flagOf = (value: unknown): string =>
-  value === true || value === 'true' ? 'yes' : value === false || value === 'false' ? 'no' : 'not stated';
+  value === true || value === 'true'
+    ? texts.values.yes
+    : value === false || value === 'false'
+      ? texts.values.no
+      : texts.values.notStated;
 
 /** Joins each transition with the response that it follows from. */
 export function rowsOf(entries: readonly TimelineEntry[]): Row[] {
@@ -114,11 +115,9 @@ export interface KnownDeliveries {
 export function receivedBy(eventId: string, known: KnownDeliveries | null): string {
   const deliveries = known?.items.filter((each) => each.eventId === eventId) ?? [];
   if (deliveries.length === 0)
-    return known?.isWhole === true ? 'no endpoint takes it' : 'its deliveries are not shown';
+    return known?.isWhole === true ? texts.timeline.notTaken : texts.timeline.notShown;
   const got = deliveries.filter(({ status }) => status === 'delivered').length;
-  const open = deliveries.length - got;
-  const received = `received by ${got} of ${countOf(deliveries.length, 'endpoint')}`;
-  return open > 0 ? `${received}; ${open} not yet` : received;
+  return texts.timeline.receivedBy(got, deliveries.length);
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Schemas } from '#client/client.js';
 import type { StalledItem, Status } from '../api/client.js';
-import { formatSeconds } from '../format/duration.js';
-import { countOf, formatNumber } from '../format/words.js';
+import { texts } from '../texts.js';
 import { operationRows, OPERATIONS } from './operations.js';
 
 type Reason = Pick<Status['reasons'][number], 'code'>;
@@ -15,7 +14,7 @@ export function triedByService({ code }: Reason, status: Status): string | null 
   switch (code) {
     case 'credentials_rejected': {
       const { failures, nextAttemptAt } = status.token;
-      return `${countOf(failures, 'token request')} in vain${next(nextAttemptAt)}.`;
+      return texts.tried.tokenRequests(failures, nextAttemptAt);
     }
     case 'remote_degraded':
     case 'remote_slow':
@@ -28,15 +27,13 @@ export function triedByService({ code }: Reason, status: Status): string | null 
     case 'handlers_failing':
       return triedDeliveries(handlers);
     case 'broker_failing':
-      return broker === null ? null : 'Every event is published again, in order, until one is accepted.';
+      return broker === null ? null : texts.tried.events;
     case 'registrations_uncertain':
-      return 'nothing by itself, since the customer could then exist twice.';
+      return texts.tried.registrations;
     default:
       return null;
   }
 }
-
-const next = (at: string | null): string => (at === null ? '' : `, the next ${at}`);
 
 function triedDeliveries({
   failing,
@@ -46,7 +43,7 @@ function triedDeliveries({
   oldestFailingSeconds: number;
 }) {
   if (failing === 0) return null;
-  return `${countOf(failing, 'delivery', 'deliveries')} in vain, for ${formatSeconds(oldestFailingSeconds)}. Each is tried again.`;
+  return texts.tried.deliveries(failing, oldestFailingSeconds);
 }
 
 /** Returns what came of the calls of each operation that is in trouble. */
@@ -55,9 +52,7 @@ function triedCalls(status: Status): string | null {
     .filter(({ health, calls }) => !['healthy', 'unknown'].includes(health) && calls > 0)
     .map(({ name, calls, successShare, lastSuccessAt, heldBack }) => {
       const worked = Math.round(calls * successShare!);
-      const last = lastSuccessAt === null ? '' : `, the last success ${lastSuccessAt}`;
-      const wait = heldBack === null ? '' : ` ${heldBack}.`;
-      return `${OPERATIONS[name]}: ${countOf(calls, 'call')} in 5 min, ${worked === 0 ? 'none' : formatNumber(worked)} worked${last}.${wait}`;
+      return texts.tried.calls(OPERATIONS[name], calls, worked, lastSuccessAt, heldBack);
     });
   return tried.length === 0 ? null : tried.join(' ');
 }
@@ -69,9 +64,9 @@ export function triesOf({ evidence }: Pick<StalledItem, 'evidence'>): string | n
   const { attempts, failures, reads, lastError } = evidence;
   const count = [attempts, failures, reads].find((each) => typeof each === 'number');
   if (count === undefined || count === 0) return null;
-  const tried = `tried ${countOf(count, 'time')}`;
-  if (typeof lastError !== 'string') return tried;
-  return `${tried}, last outcome: ${lastError.length > MOST_LETTERS ? `${lastError.slice(0, MOST_LETTERS)} …` : lastError}`;
+  if (typeof lastError !== 'string') return texts.tried.times(count);
+  const outcome = lastError.length > MOST_LETTERS ? `${lastError.slice(0, MOST_LETTERS)} …` : lastError;
+  return texts.tried.timesWithOutcome(count, outcome);
 }
 
 type Act = Pick<Schemas['AuditEntryView'], 'at' | 'target' | 'action'>;

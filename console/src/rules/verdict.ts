@@ -1,5 +1,5 @@
 import type { Status, StalledGroup } from '../api/client.js';
-import { countOf } from '../format/words.js';
+import { texts } from '../texts.js';
 import { incidentsOf } from './incidents.js';
 
 type Code = Status['reasons'][number]['code'];
@@ -19,7 +19,7 @@ export interface Verdict {
   /** The time since which the sentence has been true; null if it is unknown. */
   readonly since: Date | null;
   /** The words to show before `since`. */
-  readonly sinceWords: 'Since' | 'So since at least' | 'Well since at least' | 'The oldest since';
+  readonly sinceWords: string;
 }
 
 /**
@@ -28,37 +28,38 @@ export interface Verdict {
  */
 export function verdictOf({ status, stalled, unreadSince }: Known, seenSince: Date): Verdict {
   if (unreadSince !== null || status === undefined) {
-    const sentence = `The status cannot be read.${status === undefined ? '' : ' What follows is old.'}`;
-    return { tone: 'unknown', sentence, since: unreadSince, sinceWords: 'Since' };
+    const sentence = status === undefined ? texts.verdict.unread : texts.verdict.unreadAndOld;
+
+    return { tone: 'unknown', sentence, since: unreadSince, sinceWords: texts.verdict.since };
   }
   const [first] = status.reasons;
   if (first === undefined) return verdictWithoutReason(stalled, seenSince);
   const more = incidentsOf(status.reasons).length - 1;
-  const others = more === 0 ? '' : more === 1 ? ' One more is below.' : ` ${more} more are below.`;
+
   return {
     tone: 'attention',
-    sentence: `${first.title}.${others}`,
+    sentence: texts.verdict.trouble(first.title, more),
     since: first.since === null ? seenSince : new Date(first.since),
-    sinceWords: first.since === null ? 'So since at least' : 'Since',
+    sinceWords: first.since === null ? texts.verdict.soSince : texts.verdict.since,
   };
 }
 
 function verdictWithoutReason(stalled: Known['stalled'], seenSince: Date): Verdict {
-  const seen = { since: seenSince, sinceWords: 'Well since at least' } as const;
+  const seen = { since: seenSince, sinceWords: texts.verdict.wellSince };
   if (stalled === undefined)
     return {
       tone: 'unknown',
-      sentence: 'The service is well. What needs a person has not been read.',
+      sentence: texts.verdict.needsUnread,
       ...seen,
     };
-  if (stalled.length === 0) return { tone: 'well', sentence: 'All is well.', ...seen };
+  if (stalled.length === 0) return { tone: 'well', sentence: texts.verdict.well, ...seen };
   const count = stalled.reduce((sum, group) => sum + group.count, 0);
   const times = stalled.flatMap(({ oldest }) => oldest.map(({ since }) => Date.parse(since)));
   return {
     tone: 'attention',
-    sentence: `The service is well; ${countOf(count, 'item needs', 'items need')} a person.`,
+    sentence: texts.verdict.needs(count),
     since: new Date(Math.min(...times)),
-    sinceWords: 'The oldest since',
+    sinceWords: texts.verdict.oldestSince,
   };
 }
 

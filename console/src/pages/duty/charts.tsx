@@ -1,5 +1,6 @@
 import type { History, Status } from '../../api/client.js';
 import { useMay } from '../../parts/may.js';
+import { texts } from '../../texts.js';
 import { EndpointsPanel } from './endpoints.js';
 import { FunnelPanel } from './funnel.js';
 import { OperationsPanel } from './operations.js';
@@ -8,7 +9,7 @@ import { ReadersPanel } from './readers.js';
 import { ReadingPanel } from './reading.js';
 import { OursPanel, StalledPanel } from './sessions.js';
 import { TroublesPanel } from './troubles.js';
-import { RANGES, type Hours, type View } from './views.js';
+import { type Hours, type View } from './views.js';
 
 interface Props {
   readonly view: View;
@@ -23,7 +24,7 @@ export function Charts({ view, hours, history, status }: Props) {
   const overview = status && { status, history };
   switch (view) {
     case 'past':
-      return <TroublesPanel history={history} status={status} length={RANGES[hours]} />;
+      return <TroublesPanel history={history} status={status} length={texts.duty.ranges[hours]} />;
     case 'remote':
       return overview && <OperationsPanel {...overview} />;
     case 'freshness':

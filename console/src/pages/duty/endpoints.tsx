@@ -1,12 +1,12 @@
 import type { History } from '../../api/client.js';
 import { useEndpoints } from '../../api/queries.js';
-import { countOf } from '../../format/words.js';
 import { useNow } from '../../parts/clock.js';
 import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
-import { SILENCE_WORDS, silenceOf } from '../../rules/silence.js';
+import { silenceOf } from '../../rules/silence.js';
+import { texts } from '../../texts.js';
 
 const MOST = 8;
 const ORDER = ['attention', 'quiet', 'well'];
@@ -16,10 +16,10 @@ export function EndpointsPanel({ history }: { readonly history: History | undefi
   const endpoints = useEndpoints();
   const now = useNow();
   return (
-    <Panel title="Webhook endpoints" more={<Link to="webhooks">Webhooks</Link>}>
+    <Panel title={texts.endpoints.title} more={<Link to="webhooks">{texts.pages.webhooks}</Link>}>
       <Loaded query={endpoints}>
         {({ items }) => {
-          if (items.length === 0) return <Empty>There is no endpoint.</Empty>;
+          if (items.length === 0) return <Empty>{texts.endpoints.none}</Empty>;
           const all = items
             .map((endpoint) => ({ endpoint, ...silenceOf(endpoint, now) }))
             .sort((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
@@ -34,17 +34,17 @@ export function EndpointsPanel({ history }: { readonly history: History | undefi
                       </Link>
                     </p>
                     <p>
-                      <Badge tone={tone}>{SILENCE_WORDS[tone]}</Badge> {sentence}
+                      <Badge tone={tone}>{texts.silence.words[tone]}</Badge> {sentence}
                     </p>
                   </li>
                 ))}
               </ul>
-              {all.length > MOST && <p className="more">{countOf(all.length - MOST, 'more endpoint')}.</p>}
+              {all.length > MOST && <p className="more">{texts.endpoints.more(all.length - MOST)}</p>}
             </>
           );
         }}
       </Loaded>
-      <Trend title="Failing endpoints" history={history} of={(point) => point.failingEndpoints} />
+      <Trend title={texts.endpoints.failing} history={history} of={(point) => point.failingEndpoints} />
     </Panel>
   );
 }

@@ -1,7 +1,6 @@
 import type { Status } from '../../api/client.js';
-import { formatLatency, formatSeconds } from '../../format/duration.js';
-import { countOf, formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
+import { texts } from '../../texts.js';
 import { VIEWS, type View } from './views.js';
 
 interface Figure {
@@ -12,7 +11,7 @@ interface Figure {
 
 /** Shows four figures, each with a link to its charts. */
 export const Figures = ({ status }: { readonly status: Status }) => (
-  <ul className="figures" aria-label="Figures">
+  <ul className="figures" aria-label={texts.figures.label}>
     {figuresOf(status).map(({ view, value, words }) => (
       <li key={view}>
         <Link to="" filters={{ view }}>
@@ -37,30 +36,27 @@ function figuresOf({ remote, poller, outbox, activity }: Status): Figure[] {
     webhooks.oldestUndeliveredSeconds,
     broker?.oldestUnpublishedSeconds ?? 0,
   );
-  const usual = activity.usualStartsPerHour;
+
   return [
     {
       view: 'remote',
-      value: all === 0 ? 'no calls' : `${formatNumber((100 * succeeded) / all)} % answered`,
-      words:
-        all === 0
-          ? 'in 5 min'
-          : `${countOf(all, 'call')} in 5 min${slowest > 0 ? `, 95 % within ${formatLatency(slowest)}` : ''}`,
+      value: all === 0 ? texts.figures.noCalls : texts.figures.answered((100 * succeeded) / all),
+      words: all === 0 ? texts.figures.in5min : texts.figures.calls(all, slowest),
     },
     {
       view: 'freshness',
-      value: poller === null ? 'unknown' : `${formatNumber(poller.overdue)} late`,
-      words: poller === null ? 'the schedule is locked' : `of ${countOf(poller.watched, 'watched session')}`,
+      value: poller === null ? texts.values.unknown : texts.figures.late(poller.overdue),
+      words: poller === null ? texts.figures.scheduleLocked : texts.figures.ofWatched(poller.watched),
     },
     {
       view: 'customers',
-      value: countOf(activity.startsPerHour, 'start'),
-      words: `in the last hour${usual === null || usual === 0 ? '' : `, usually at least ${formatNumber(usual)}`}`,
+      value: texts.counts.start(activity.startsPerHour),
+      words: texts.figures.inLastHour(activity.usualStartsPerHour),
     },
     {
       view: 'events',
-      value: behind === 0 ? 'no delay' : `${formatSeconds(behind)} behind`,
-      words: `${countOf(webhooks.endpoints, 'endpoint')}, ${formatNumber(webhooks.failingEndpoints)} failing for 15 min`,
+      value: behind === 0 ? texts.figures.noDelay : texts.figures.behind(behind),
+      words: texts.figures.endpoints(webhooks.endpoints, webhooks.failingEndpoints),
     },
   ];
 }

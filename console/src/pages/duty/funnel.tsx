@@ -5,7 +5,8 @@ import { formatNumber } from '../../format/words.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Panel } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
-import { funnelOf, STEP_NAMES, STEPS } from '../../rules/funnel.js';
+import { funnelOf, STEPS } from '../../rules/funnel.js';
+import { texts } from '../../texts.js';
 
 const DAYS = 7;
 
@@ -13,29 +14,33 @@ const DAYS = 7;
 export function FunnelPanel() {
   const funnel = useFunnel(DAYS);
   return (
-    <Panel title={`Invitations in ${DAYS} days`} isWide>
+    <Panel title={texts.funnel.inDays(DAYS)} isWide>
       <Loaded query={funnel}>
         {(days) =>
           days.length === 0 ? (
-            <Empty>No owner was invited.</Empty>
+            <Empty>{texts.funnel.nobody}</Empty>
           ) : (
             <>
               <Steps days={days} />
               <Table
-                label="Invitations by day"
+                label={texts.funnel.byDay}
                 rows={days}
                 keyOf={({ key }) => key ?? ''}
                 columns={[
-                  { title: 'Day (UTC)', of: ({ key }) => key },
+                  { title: texts.funnel.day, of: ({ key }) => key },
                   ...STEPS.map((step) => ({
-                    title: STEP_NAMES[step],
+                    title: texts.funnel.steps[step],
                     of: (day: FunnelDay) => formatNumber(day[step]),
                     isNumber: true,
                   })),
-                  { title: 'Expired', of: ({ expired }) => formatNumber(expired), isNumber: true },
-                  { title: 'Declined', of: ({ declined }) => formatNumber(declined), isNumber: true },
+                  { title: texts.titles.expired, of: ({ expired }) => formatNumber(expired), isNumber: true },
                   {
-                    title: 'To online, median',
+                    title: texts.titles.declined,
+                    of: ({ declined }) => formatNumber(declined),
+                    isNumber: true,
+                  },
+                  {
+                    title: texts.titles.toOnlineMedian,
                     of: ({ medianSecondsToOnline: seconds }) =>
                       seconds === null ? '–' : formatSeconds(seconds),
                     isNumber: true,
@@ -51,10 +56,10 @@ export function FunnelPanel() {
 }
 
 const Steps = ({ days }: { readonly days: readonly FunnelDay[] }) => (
-  <ol className="funnel" aria-label="How far the invited came">
+  <ol className="funnel" aria-label={texts.funnel.howFar}>
     {funnelOf(days).map(({ step, count, share }) => (
       <li key={step}>
-        <span>{STEP_NAMES[step]}</span>
+        <span>{texts.funnel.steps[step]}</span>
         <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
           <rect
             className={step === 'ownerDone' ? 'inferred' : ''}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Status } from '../../api/client.js';
 import { useActs } from '../../api/queries.js';
-import { countOf, startingUpper } from '../../format/words.js';
+import { startingUpper } from '../../format/words.js';
 import { Copy } from '../../parts/copy.js';
 import { LastAct } from '../../parts/last-act.js';
 import { Link } from '../../parts/link.js';
@@ -16,8 +16,7 @@ import { incidentsOf, type Incident } from '../../rules/incidents.js';
 import { triedByService } from '../../rules/tried.js';
 import { PREFIX } from '../../rules/prefix.js';
 import { PAGE_OF } from '../../rules/verdict.js';
-
-const WHOSE = { us: 'ours', remote_service: 'theirs', tenant: 'yours' } as const;
+import { texts } from '../../texts.js';
 
 /** Shows one card for each incident: what is wrong, what follows from it, who has to act, and what can be done. */
 export function Incidents({ status }: { readonly status: Status }) {
@@ -27,7 +26,7 @@ export function Incidents({ status }: { readonly status: Status }) {
   const incidents = incidentsOf(reasons);
   return (
     <>
-      <ol className="reasons" aria-label="What is wrong, the worst first">
+      <ol className="reasons" aria-label={texts.incidents.label}>
         {incidents.slice(0, isOpen ? undefined : MOST_CARDS).map((incident) => (
           <Card key={incident.cause.code} of={incident} status={status} />
         ))}
@@ -35,7 +34,7 @@ export function Incidents({ status }: { readonly status: Status }) {
       {incidents.length > MOST_CARDS && (
         <p>
           <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            {isOpen ? 'Only the worst' : countOf(incidents.length - MOST_CARDS, 'more incident')}
+            {isOpen ? texts.incidents.onlyTheWorst : texts.incidents.more(incidents.length - MOST_CARDS)}
           </Button>
         </p>
       )}
@@ -58,7 +57,7 @@ function Card({ of: { cause, alike, symptoms }, status }: CardProps) {
     <li>
       <p>
         <strong>{page === undefined ? title : <Link to={page}>{title}</Link>}</strong>{' '}
-        <Badge tone={waitsFor === 'us' ? 'attention' : 'quiet'}>{WHOSE[waitsFor]}</Badge>
+        <Badge tone={waitsFor === 'us' ? 'attention' : 'quiet'}>{texts.incidents.whose[waitsFor]}</Badge>
       </p>
       {[detail, ...alike.map((each) => each.detail)].map((text) => (
         <p key={text}>
@@ -66,17 +65,11 @@ function Card({ of: { cause, alike, symptoms }, status }: CardProps) {
         </p>
       ))}
       {symptoms.length > 0 && (
-        <p className="soft">
-          From it, probably: {[...new Set(symptoms.map((each) => each.title))].join('; ')}.
-        </p>
+        <p className="soft">{texts.incidents.symptoms([...new Set(symptoms.map((each) => each.title))])}</p>
       )}
       <Tried of={cause} status={status} />
       <p className="soft apart">
-        {since !== null && (
-          <span>
-            Since <Instant at={since} />
-          </span>
-        )}
+        {since !== null && <span>{texts.stall.since(<Instant at={since} />)}</span>}
         <Runbook of={runbook} />
       </p>
       <Remedies
@@ -105,8 +98,10 @@ function Tried({ of: cause, status }: TriedProps) {
   if (byService === null && !acts.data?.length) return null;
   return (
     <p className="soft">
-      Tried: {byService !== null && <Sentence text={byService} />}
-      <LastAct of={acts.data ?? []} />
+      {texts.incidents.tried(
+        byService !== null && <Sentence text={byService} />,
+        <LastAct of={acts.data ?? []} />,
+      )}
     </p>
   );
 }
@@ -118,7 +113,7 @@ function Runbook({ of: runbook }: { readonly of: string }) {
     queryFn: async () => (await fetch(`${PREFIX}/docs`, { method: 'HEAD' })).ok,
     staleTime: Infinity,
   });
-  const text = `Runbook: ${sectionOf(runbook)}`;
+  const text = texts.incidents.runbook(sectionOf(runbook));
   if (guides.data !== true) return <Copy text={runbook}>{text}</Copy>;
   return (
     <a href={`${PREFIX}/${runbook.replace('.md', '')}`} target="_blank">

@@ -1,7 +1,6 @@
 import type { Schemas } from '#client/client.js';
 import type { StalledGroup } from '../../api/client.js';
 import { useActs, useStalled } from '../../api/queries.js';
-import { countOf, formatNumber } from '../../format/words.js';
 import { BulkRemedies } from '../../parts/bulk.js';
 import { LastAct } from '../../parts/last-act.js';
 import { Link } from '../../parts/link.js';
@@ -11,8 +10,9 @@ import { Badge, Panel } from '../../parts/panel.js';
 import { Remedies } from '../../parts/remedies.js';
 import { Sentence } from '../../parts/sentence.js';
 import { For } from '../../parts/time.js';
-import { nextOf, pageAbout, WAITS_FOR } from '../../rules/stalled.js';
+import { nextOf, pageAbout } from '../../rules/stalled.js';
 import { actsOn, triesOf } from '../../rules/tried.js';
+import { texts } from '../../texts.js';
 
 /** With more, the page would not fit on one screen beside three incidents. */
 const MOST_NEEDS = 4;
@@ -25,11 +25,11 @@ export function NeedsPanel() {
   const targets = shown.flatMap(({ oldest }) => oldest.map(({ id }) => id)).join();
   const acts = useActs(targets === '' || !may('admin') ? null : { targets });
   return (
-    <Panel title="Needs a person" isWide more={<Total of={stalled.data ?? []} />}>
+    <Panel title={texts.needs.title} isWide more={<Total of={stalled.data ?? []} />}>
       <Loaded query={stalled}>
         {() =>
           shown.length === 0 ? (
-            <Empty>Nothing waits for a person.</Empty>
+            <Empty>{texts.needs.nobodyNeeded}</Empty>
           ) : (
             <ul className="needs">
               {shown.map((group) => (
@@ -51,13 +51,12 @@ export function NeedsPanel() {
 const Total = ({ of: groups }: { readonly of: readonly StalledGroup[] }) => (
   <span>
     <span className="soft">
-      {countOf(
+      {texts.needs.total(
         groups.reduce((sum, { count }) => sum + count, 0),
-        'item',
-      )}{' '}
-      in {countOf(groups.length, 'group')}. New: since yesterday.
+        groups.length,
+      )}
     </span>{' '}
-    <Link to="stalled">Show all</Link>
+    <Link to="stalled">{texts.buttons.showAll}</Link>
   </span>
 );
 
@@ -73,12 +72,12 @@ function Group({ group, acts }: GroupProps) {
   if (first === undefined) return null;
   const tries = triesOf(first);
   const filters = { kind, cause };
-  const text = `${countOf(count, kind)}: ${title}`;
+  const text = texts.needs.group(texts.counts[kind](count), title);
   return (
     <li className="need">
       <div>
         <p>
-          {fresh > 0 && <Badge tone="attention">{`${formatNumber(fresh)} new`}</Badge>}{' '}
+          {fresh > 0 && <Badge tone="attention">{texts.needs.new(fresh)}</Badge>}{' '}
           {kind === 'session' && count === 1 ? (
             <Link to="sessions" id={first.id}>
               {text}
@@ -90,20 +89,23 @@ function Group({ group, acts }: GroupProps) {
           )}
         </p>
         <p className="soft">
-          {WAITS_FOR[waitsFor]}, {count > 1 && 'the oldest '}
-          <For at={first.since} />
-          {tries !== null && <Sentence text={`, ${tries}`} />}.<LastAct of={acts} /> Next:{' '}
-          <Sentence text={nextOf(first)} />
+          {texts.needs.facts(
+            texts.waits[waitsFor],
+            count > 1,
+            <For at={first.since} />,
+            tries !== null && <Sentence text={`, ${tries}`} />,
+          )}
+          <LastAct of={acts} /> {texts.stall.next(<Sentence text={nextOf(first)} />)}
         </p>
       </div>
       <span className="actions">
         {count === 1 ? (
           <Remedies of={first} page={pageAbout(first)} />
         ) : count === oldest.length ? (
-          <BulkRemedies of={oldest} onDone={() => {}} label={(each) => `${each} (all ${count})`} />
+          <BulkRemedies of={oldest} onDone={() => {}} label={(each) => texts.needs.forAll(each, count)} />
         ) : (
           <Link to="stalled" filters={filters}>
-            Choose among all {formatNumber(count)}
+            {texts.needs.chooseAmong(count)}
           </Link>
         )}
       </span>

@@ -1,12 +1,13 @@
 import type { Overview } from '../../api/client.js';
 import { formatLatency } from '../../format/duration.js';
-import { countOf, formatNumber, wordsOf } from '../../format/words.js';
+import { formatNumber, wordsOf } from '../../format/words.js';
 import { Badge, Facts, Panel, type Tone } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Age, Instant } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
 import type { Point } from '../../rules/history.js';
 import { OPERATIONS, operationRows, type OperationName, type OperationRow } from '../../rules/operations.js';
+import { texts } from '../../texts.js';
 
 const TONES: Readonly<Record<OperationRow['health'], Tone>> = {
   unknown: 'unknown',
@@ -23,25 +24,25 @@ export function OperationsPanel({ status, history }: Overview) {
   const { limit, rate, inFlight, queued, deployment } = status.remote;
   const { token } = status;
   return (
-    <Panel title="Remote service" isWide>
+    <Panel title={texts.duty.views.remote} isWide>
       <Table
-        label="Operations of the remote service"
+        label={texts.remote.label}
         rows={operationRows(status)}
         keyOf={({ name }) => name}
         columns={[
-          { title: 'Operation', of: ({ name }) => OPERATIONS[name] },
-          { title: 'Health', of: ({ health }) => <Badge tone={TONES[health]}>{health}</Badge> },
+          { title: texts.titles.operation, of: ({ name }) => OPERATIONS[name] },
+          { title: texts.remote.health, of: ({ health }) => <Badge tone={TONES[health]}>{health}</Badge> },
           {
-            title: 'Calls in 5 min',
+            title: texts.remote.callsIn5min,
             of: ({ calls, successShare }) =>
               successShare === null ? (
-                <span className="soft">none</span>
+                <span className="soft">{texts.values.none}</span>
               ) : (
-                `${formatNumber(calls)}, ${formatPercent(100 * successShare)} answered`
+                texts.remote.calls(calls, successShare)
               ),
           },
           {
-            title: 'p50, p95',
+            title: texts.remote.percentiles,
             of: ({ p50Seconds, p95Seconds }) =>
               p50Seconds === null || p95Seconds === null ? (
                 <span className="soft">–</span>
@@ -49,12 +50,15 @@ export function OperationsPanel({ status, history }: Overview) {
                 `${formatLatency(p50Seconds)}, ${formatLatency(p95Seconds)}`
               ),
           },
-          { title: 'Last success', of: ({ lastSuccessAt }) => <Age at={lastSuccessAt} none="none yet" /> },
           {
-            title: 'Last error',
+            title: texts.remote.lastSuccess,
+            of: ({ lastSuccessAt }) => <Age at={lastSuccessAt} none={texts.values.noneYet} />,
+          },
+          {
+            title: texts.remote.lastError,
             of: ({ lastError, lastErrorAt }) =>
               lastError === null ? (
-                <span className="soft">none</span>
+                <span className="soft">{texts.values.none}</span>
               ) : (
                 <>
                   {lastError}{' '}
@@ -64,58 +68,47 @@ export function OperationsPanel({ status, history }: Overview) {
                 </>
               ),
           },
-          { title: 'Held back by', of: ({ heldBack }) => heldBack ?? <span className="soft">nobody</span> },
+          {
+            title: texts.remote.heldBackBy,
+            of: ({ heldBack }) => heldBack ?? <span className="soft">{texts.values.nobody}</span>,
+          },
         ]}
       />
       <Facts
         facts={[
+          [texts.remote.inFlight, texts.remote.inFlightOf(inFlight, limit.current, limit.ceiling)],
+          [texts.remote.queued, texts.remote.queuedOf(queued.foreground, queued.background)],
           [
-            'In flight',
-            `${countOf(inFlight, 'call')} of ${limit.current} at once (at most ${limit.ceiling})`,
-          ],
-          [
-            'Queued',
-            `${countOf(queued.foreground, 'call')} that somebody waits for, ${formatNumber(queued.background)} other`,
-          ],
-          [
-            'Our limit',
+            texts.remote.ourLimit,
             rate === null
-              ? 'none'
-              : `${formatNumber(rate.ceilingPerSecond)} requests/s${rate.isHoldingBack ? ', holding back' : ''}`,
+              ? texts.values.none
+              : texts.remote.limitOf(rate.ceilingPerSecond, rate.isHoldingBack),
           ],
           [
-            'Access token',
+            texts.remote.accessToken,
             <span key="token">
               {wordsOf(token.state)}
-              {token.renewAt !== null && (
-                <>
-                  , renews <Instant at={token.renewAt} />
-                </>
-              )}
-              {token.failures > 0 && `, ${countOf(token.failures, 'failure')}: ${token.lastError}`}
+              {token.renewAt !== null && texts.remote.renews(<Instant at={token.renewAt} />)}
+              {token.failures > 0 && texts.remote.failures(token.failures, token.lastError)}
             </span>,
           ],
-          ['Interface drift', countOf(deployment.contractDrift, 'difference')],
+          [texts.remote.drift, texts.counts.difference(deployment.contractDrift)],
         ]}
       />
-      <p className="soft">
-        Calls and percentiles are of all processes. A 404 counts as an answer, and so does one with a field
-        that cannot be read: see the last error, the drift and the stalled sessions. The last success, the
-        breaker and the queue are of the process that answered this page.
-      </p>
+      <p className="soft">{texts.remote.explanation}</p>
       <div className="trends">
         {(Object.keys(OPERATIONS) as OperationName[]).flatMap((name) => [
           <Trend
-            key={`${name} p95`}
-            title={`${OPERATIONS[name]}, p95`}
+            key={`p95 ${name}`}
+            title={texts.remote.p95Of(OPERATIONS[name])}
             history={history}
             of={(point) => figuresOf(point, name)?.p95Seconds ?? null}
             top={0.1}
             format={formatLatency}
           />,
           <Trend
-            key={`${name} success`}
-            title={`${OPERATIONS[name]}, answered`}
+            key={`success ${name}`}
+            title={texts.remote.answeredOf(OPERATIONS[name])}
             history={history}
             of={(point) => {
               const share = figuresOf(point, name)?.successShare ?? null;

@@ -1,12 +1,13 @@
 import type { Overview, Status } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
-import { countOf, formatNumber } from '../../format/words.js';
+import { formatNumber } from '../../format/words.js';
 import { Empty } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Age } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
 import { blockersOf } from '../../rules/blocker.js';
+import { texts } from '../../texts.js';
 
 type Replica = Status['replicas'][number];
 
@@ -15,40 +16,48 @@ export function ReplicasPanel({ status: { replicas }, history }: Overview) {
   const alive = replicas.filter(({ isAlive }) => isAlive);
   const roles = (['api', 'worker', 'all'] as const).flatMap((role) => {
     const count = alive.filter((each) => each.role === role).length;
-    return count === 0 ? [] : [`${formatNumber(count)} with the role ${role}`];
+    return count === 0 ? [] : [[role, count] as const];
   });
   return (
-    <Panel title="Processes" isWide>
-      <p>{roles.length === 0 ? 'None is alive.' : `Alive: ${roles.join(', ')}.`}</p>
+    <Panel title={texts.duty.views.processes} isWide>
+      <p>{roles.length === 0 ? texts.processes.none : texts.processes.alive(roles)}</p>
       <Table
-        label="Processes"
+        label={texts.duty.views.processes}
         rows={replicas}
         keyOf={({ name, startedAt }) => name + startedAt}
         columns={[
-          { title: 'Process', of: ({ name }) => <code>{name}</code> },
-          { title: 'Role', of: ({ role }) => role ?? 'unknown' },
-          { title: 'State', of: (each) => <Life of={each} /> },
-          { title: 'Last sign of life', of: ({ lastSeenAt }) => <Age at={lastSeenAt} /> },
+          { title: texts.processes.process, of: ({ name }) => <code>{name}</code> },
+          { title: texts.processes.role, of: ({ role }) => role ?? texts.values.unknown },
+          { title: texts.titles.state, of: (each) => <Life of={each} /> },
+          { title: texts.processes.lastSign, of: ({ lastSeenAt }) => <Age at={lastSeenAt} /> },
           {
-            title: 'Requests/min',
+            title: texts.processes.requestsPerMinute,
             of: ({ requests, failedRequests, refusedRequests }) =>
-              `${formatNumber(requests)}, ${formatNumber(failedRequests)} failed, ${formatNumber(refusedRequests)} refused`,
+              texts.processes.requests(requests, failedRequests, refusedRequests),
           },
-          { title: 'Reads/s', of: ({ readsPerSecond }) => formatNumber(readsPerSecond), isNumber: true },
           {
-            title: 'Release',
+            title: texts.processes.readsPerSecond,
+            of: ({ readsPerSecond }) => formatNumber(readsPerSecond),
+            isNumber: true,
+          },
+          {
+            title: texts.processes.release,
             of: ({ version, commit }) => [version, commit?.slice(0, 8)].filter(Boolean).join(' '),
           },
         ]}
       />
-      <Trend title="Live processes" history={history} of={(point) => point.liveReplicas} />
+      <Trend title={texts.processes.live} history={history} of={(point) => point.liveReplicas} />
     </Panel>
   );
 }
 
 function Life({ of: { isAlive, stoppedAt } }: { readonly of: Replica }) {
-  if (isAlive) return <Badge tone="well">alive</Badge>;
-  return stoppedAt === null ? <Badge tone="attention">vanished</Badge> : <Badge tone="quiet">stopped</Badge>;
+  if (isAlive) return <Badge tone="well">{texts.processes.isAlive}</Badge>;
+  return stoppedAt === null ? (
+    <Badge tone="attention">{texts.processes.vanished}</Badge>
+  ) : (
+    <Badge tone="quiet">{texts.processes.stopped}</Badge>
+  );
 }
 
 /** Shows what blocks the database, such as locks and old transactions. */
@@ -56,9 +65,9 @@ export function DatabasePanel({ status, history }: Overview) {
   const blockers = blockersOf(status);
   const { oldestTransaction } = status;
   return (
-    <Panel title="Database">
+    <Panel title={texts.database.title}>
       {blockers.length === 0 ? (
-        <Empty>Nobody blocks it.</Empty>
+        <Empty>{texts.database.notBlocked}</Empty>
       ) : (
         <ul className="blockers">
           {blockers.map((each) => (
@@ -68,12 +77,12 @@ export function DatabasePanel({ status, history }: Overview) {
       )}
       <p className="soft">
         {oldestTransaction === null
-          ? 'No open transaction is visible to the service.'
-          : `The oldest open transaction: ${formatSeconds(oldestTransaction.seconds)}.`}{' '}
-        Locks against writing: {countOf(status.tableLocks.length, 'table')}.
+          ? texts.database.noTransaction
+          : texts.database.oldest(oldestTransaction.seconds)}{' '}
+        {texts.database.locks(status.tableLocks.length)}
       </p>
       <Trend
-        title="Oldest open transaction"
+        title={texts.database.oldestTransaction}
         history={history}
         of={(point) => point.oldestTransactionSeconds}
         format={formatSeconds}

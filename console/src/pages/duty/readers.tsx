@@ -1,41 +1,52 @@
 import type { Overview } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
-import { countOf, formatNumber } from '../../format/words.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
+import { texts } from '../../texts.js';
 
 /** Shows how far the readers of events are behind. */
 export function ReadersPanel({ status: { outbox }, history }: Overview) {
   const { handlers, webhooks, streams, broker } = outbox.readers;
-  const lagOf = (count: number, seconds: number) =>
-    count === 0 ? 'has all events' : `${countOf(count, 'event')} behind, by ${formatSeconds(seconds)}`;
+  const { lag } = texts.readers;
+
   return (
-    <Panel title="Readers of events">
+    <Panel title={texts.readers.title}>
       <Facts
         facts={[
           [
-            'Without sequence',
-            lagOf(outbox.unsequenced, outbox.oldestUnsequencedSeconds).replace('has all events', 'no event'),
+            texts.readers.withoutSequence,
+            texts.readers.unsequenced(outbox.unsequenced, outbox.oldestUnsequencedSeconds),
           ],
           [
-            'Webhooks',
-            `${lagOf(webhooks.undelivered + webhooks.unread, webhooks.oldestUndeliveredSeconds)}; ${formatNumber(webhooks.failingEndpoints)} of ${countOf(webhooks.endpoints, 'endpoint')} failing for 15 min, ${formatNumber(webhooks.disabledEndpoints)} disabled after failures`,
+            texts.pages.webhooks,
+            texts.readers.webhooks(
+              lag(webhooks.undelivered + webhooks.unread, webhooks.oldestUndeliveredSeconds),
+              webhooks.failingEndpoints,
+              webhooks.endpoints,
+              webhooks.disabledEndpoints,
+            ),
           ],
           [
-            'Handlers',
-            `${lagOf(handlers.undelivered, handlers.oldestUndeliveredSeconds)}${handlers.failing === 0 ? '' : `; ${formatNumber(handlers.failing)} fail`}`,
+            texts.readers.handlers,
+            texts.readers.handlersOf(
+              lag(handlers.undelivered, handlers.oldestUndeliveredSeconds),
+              handlers.failing,
+            ),
           ],
           [
-            'Broker',
+            texts.readers.broker,
             broker === null
-              ? 'none'
-              : `${lagOf(broker.unpublished, broker.oldestUnpublishedSeconds)}${broker.failingSince === null ? '' : `; it fails: ${broker.lastError}`}`,
+              ? texts.values.none
+              : texts.readers.brokerOf(
+                  lag(broker.unpublished, broker.oldestUnpublishedSeconds),
+                  broker.failingSince && broker.lastError,
+                ),
           ],
-          ['Streams', `${formatNumber(streams.open)} open, with this page's`],
+          [texts.readers.streams, texts.readers.open(streams.open)],
         ]}
       />
       <Trend
-        title="Slowest reader"
+        title={texts.readers.slowest}
         history={history}
         of={({ handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds }) => {
           const known = [handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds].flatMap(

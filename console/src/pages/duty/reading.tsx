@@ -1,10 +1,11 @@
 import type { Overview } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
-import { countOf, formatNumber, wordsOf } from '../../format/words.js';
+import { formatNumber, wordsOf } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Trend } from '../../parts/trend.js';
+import { texts } from '../../texts.js';
 
 /** A session that is read later than this counts as late, as in the reason `sessions_overdue`. */
 const LATE_SECONDS = 120;
@@ -12,54 +13,59 @@ const LATE_SECONDS = 120;
 /** Shows how fresh the session data are: the reads that the schedule wants, the reads that the budget allows, and how late reads are. */
 export function ReadingPanel({ status: { poller, budget }, history }: Overview) {
   const { stretch, wantedPerSecond, allowedPerSecond, noticed, late } = budget;
-  const rateOf = (perSecond: number) => `${formatNumber(perSecond)} reads/s`;
+  const rateOf = texts.freshness.rate;
   return (
-    <Panel title="Freshness" more={<Link to="sessions">Sessions</Link>}>
+    <Panel title={texts.duty.views.freshness} more={<Link to="sessions">{texts.pages.sessions}</Link>}>
       {poller === null ? (
-        <p className="notice">Unknown: the table of the schedule is locked.</p>
+        <p className="notice">{texts.freshness.locked}</p>
       ) : (
         <>
           <Facts
             facts={[
-              ['Watched', countOf(poller.watched, 'session')],
+              [texts.freshness.watched, texts.counts.session(poller.watched)],
               [
-                'Late',
+                texts.freshness.late,
                 poller.overdue === 0
-                  ? 'none: every read is in time'
-                  : `${countOf(poller.overdue, 'session')}, the latest by ${formatSeconds(poller.oldestOverdueSeconds)} (target: under 2 min)`,
+                  ? texts.freshness.noneLate
+                  : texts.freshness.lateBy(poller.overdue, poller.oldestOverdueSeconds),
               ],
-              ['Reading', rateOf(poller.readsPerSecond)],
-              ['Wanted', rateOf(wantedPerSecond)],
-              ['Allowed', allowedPerSecond === null ? 'no limit' : rateOf(allowedPerSecond)],
+              [texts.freshness.reading, rateOf(poller.readsPerSecond)],
+              [texts.freshness.wanted, rateOf(wantedPerSecond)],
               [
-                'Stretch',
-                stretch <= 1.005
-                  ? 'none: intervals as planned'
-                  : `intervals ${formatNumber(stretch)} times as long as planned`,
+                texts.freshness.allowed,
+                allowedPerSecond === null ? texts.freshness.noLimit : rateOf(allowedPerSecond),
               ],
               [
-                'Changes noticed',
+                texts.freshness.stretch,
+                stretch <= 1.005 ? texts.freshness.noStretch : texts.freshness.stretchedBy(stretch),
+              ],
+              [
+                texts.freshness.changesNoticed,
                 noticed.p95Seconds === null
-                  ? 'no new change in the last hour'
-                  : `after ${formatSeconds(noticed.p50Seconds ?? 0)} (p50), ${formatSeconds(noticed.p95Seconds)} (p95)`,
+                  ? texts.freshness.noChange
+                  : texts.freshness.noticedAfter(noticed.p50Seconds ?? 0, noticed.p95Seconds),
               ],
             ]}
           />
           {poller.phases.length > 0 && (
             <Table
-              label="How long ago sessions were read, by phase"
+              label={texts.freshness.byPhase}
               rows={poller.phases}
               keyOf={({ phase }) => phase}
               columns={[
-                { title: 'Phase', of: ({ phase }) => wordsOf(phase) },
+                { title: texts.freshness.phase, of: ({ phase }) => wordsOf(phase) },
                 {
-                  title: 'Last read, median',
+                  title: texts.freshness.lastReadMedian,
                   of: (each) => formatSeconds(each.medianReadSeconds),
                   isNumber: true,
                 },
-                { title: 'Oldest due', of: (each) => formatSeconds(each.oldestReadSeconds), isNumber: true },
                 {
-                  title: 'Late',
+                  title: texts.freshness.oldestDue,
+                  of: (each) => formatSeconds(each.oldestReadSeconds),
+                  isNumber: true,
+                },
+                {
+                  title: texts.freshness.late,
                   of: ({ phase }) => formatNumber(late.find((each) => each.phase === phase)?.overdue ?? 0),
                   isNumber: true,
                 },
@@ -69,25 +75,25 @@ export function ReadingPanel({ status: { poller, budget }, history }: Overview) 
         </>
       )}
       <Trend
-        title="Reads per second"
+        title={texts.freshness.readsPerSecond}
         history={history}
         of={(point) => point.readsPerSecond}
-        against={{ name: 'wanted', of: (point) => point.wantedPerSecond }}
+        against={{ name: texts.freshness.wantedLine, of: (point) => point.wantedPerSecond }}
       />
       <Trend
-        title="Lateness"
+        title={texts.freshness.lateness}
         history={history}
         of={(point) => point.latenessSeconds}
-        against={{ name: 'target', of: () => LATE_SECONDS }}
+        against={{ name: texts.freshness.targetLine, of: () => LATE_SECONDS }}
         format={formatSeconds}
       />
       <Trend
-        title="Oldest due read"
+        title={texts.freshness.oldestDueRead}
         history={history}
         of={(point) => point.oldestReadSeconds}
         format={formatSeconds}
       />
-      <Trend title="Stretch" history={history} of={(point) => point.stretch} />
+      <Trend title={texts.freshness.stretch} history={history} of={(point) => point.stretch} />
     </Panel>
   );
 }

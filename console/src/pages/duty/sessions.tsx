@@ -1,22 +1,22 @@
 import type { Overview } from '../../api/client.js';
 import { useStalled } from '../../api/queries.js';
-import { formatSeconds } from '../../format/duration.js';
-import { countOf, formatNumber } from '../../format/words.js';
+import { formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { Age } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
+import { texts } from '../../texts.js';
 
 /** Shows the numbers of stalled sessions, by cause. */
 export function StalledPanel({ history }: Pick<Overview, 'history'>) {
   const stalled = useStalled();
   return (
     <Panel
-      title="Stalled sessions"
+      title={texts.stalledSessions.title}
       more={
         <Link to="sessions" filters={{ stalled: 'any' }}>
-          All stalled
+          {texts.stalledSessions.all}
         </Link>
       }
     >
@@ -24,7 +24,7 @@ export function StalledPanel({ history }: Pick<Overview, 'history'>) {
         {(groups) => {
           const causes = groups.filter(({ kind }) => kind === 'session');
           return causes.length === 0 ? (
-            <Empty>No session waits for longer than can be expected.</Empty>
+            <Empty>{texts.stalledSessions.none}</Empty>
           ) : (
             <ul className="counts">
               {causes.map(({ cause, title, count }) => (
@@ -39,53 +39,55 @@ export function StalledPanel({ history }: Pick<Overview, 'history'>) {
           );
         }}
       </Loaded>
-      <Trend title="Stalled sessions" history={history} of={(point) => point.stalled} />
+      <Trend title={texts.stalledSessions.title} history={history} of={(point) => point.stalled} />
     </Panel>
   );
 }
 
 /** Shows the numbers of registrations and starts. */
 export function OursPanel({ status: { registrations, starts, activity }, history }: Overview) {
-  const since = (seconds: number) => (seconds === 0 ? '' : `, the oldest for ${formatSeconds(seconds)}`);
-  const usually = (count: number | null) =>
-    count === null || count === 0 ? '' : ` (usually at least ${formatNumber(count)})`;
+  const { withOldest } = texts.ours;
+
   return (
-    <Panel title="Registrations and starts" more={<Link to="registrations">Registrations</Link>}>
+    <Panel title={texts.ours.title} more={<Link to="registrations">{texts.pages.registrations}</Link>}>
       <Facts
         facts={[
           [
-            'To decide',
-            `${countOf(registrations.uncertain, 'registration')}${since(registrations.oldestUncertainSeconds)}`,
+            texts.ours.toDecide,
+            withOldest(
+              texts.counts.registration(registrations.uncertain),
+              registrations.oldestUncertainSeconds,
+            ),
           ],
           [
-            'Sent again',
-            `${countOf(registrations.pending, 'registration')}${since(registrations.oldestPendingSeconds)}`,
+            texts.ours.sentAgain,
+            withOldest(texts.counts.registration(registrations.pending), registrations.oldestPendingSeconds),
           ],
           [
-            'Rejected',
+            texts.ours.rejected,
             <Link key="rejected" to="registrations" filters={{ status: 'rejected' }}>
-              {`${countOf(registrations.rejected, 'registration')} in 24 h`}
+              {texts.ours.in24h(texts.counts.registration(registrations.rejected))}
             </Link>,
           ],
           [
-            'Starts',
-            `${formatNumber(activity.startsPerHour)} in the last hour${usually(activity.usualStartsPerHour)}`,
+            texts.ours.starts,
+            texts.ours.startsInLastHour(activity.startsPerHour, activity.usualStartsPerHour),
           ],
           [
-            'Starts without end',
-            `${countOf(starts.abandoned, 'start')}${since(starts.oldestAbandonedSeconds)}`,
+            texts.ours.startsWithoutEnd,
+            withOldest(texts.counts.start(starts.abandoned), starts.oldestAbandonedSeconds),
           ],
-          ['Orphans', `${countOf(starts.orphans, 'remote session')} in 24 h whose id nobody knows`],
-          ['Last change', <Age key="last" at={activity.lastChangeAt} none="no session has changed yet" />],
+          [texts.ours.orphans, texts.ours.orphansOf(starts.orphans)],
+          [texts.titles.lastChange, <Age key="last" at={activity.lastChangeAt} none={texts.ours.noChange} />],
         ]}
       />
       <Trend
-        title="Registrations to decide"
+        title={texts.ours.registrationsToDecide}
         history={history}
         of={(point) => point.uncertain}
-        against={{ name: 'sent again', of: (point) => point.pending }}
+        against={{ name: texts.ours.sentAgainLine, of: (point) => point.pending }}
       />
-      <Trend title="Starts per hour" history={history} of={(point) => point.startsPerHour} />
+      <Trend title={texts.ours.startsPerHour} history={history} of={(point) => point.startsPerHour} />
     </Panel>
   );
 }

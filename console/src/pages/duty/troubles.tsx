@@ -1,9 +1,9 @@
 import type { History, Status } from '../../api/client.js';
-import { formatSeconds } from '../../format/duration.js';
 import { Empty } from '../../parts/loaded.js';
 import { Panel } from '../../parts/panel.js';
 import { Age } from '../../parts/time.js';
 import { troublesOf } from '../../rules/history.js';
+import { texts } from '../../texts.js';
 
 interface Props {
   readonly history: History | undefined;
@@ -17,13 +17,13 @@ export function TroublesPanel({ history, status, length }: Props) {
   const { troubles, stepShare } =
     history === undefined ? { troubles: [], stepShare: 1 } : troublesOf(history, status?.reasons ?? []);
   return (
-    <Panel title={`What was wrong in the last ${length}`} isWide>
+    <Panel title={texts.troubles.title(length)} isWide>
       {history === undefined ? (
-        <p className="loading">Loading …</p>
+        <p className="loading">{texts.loaded.loading}</p>
       ) : history.points.length === 0 ? (
-        <Empty>The first values arrive within a minute.</Empty>
+        <Empty>{texts.troubles.notYet}</Empty>
       ) : troubles.length === 0 ? (
-        <Empty>Nothing was wrong.</Empty>
+        <Empty>{texts.troubles.nothing}</Empty>
       ) : (
         <ul className="troubles">
           {troubles.map(({ code, title, starts, seconds, endedAt }) => (
@@ -35,14 +35,8 @@ export function TroublesPanel({ history, status, length }: Props) {
                 ))}
               </svg>
               <span className="soft">
-                {seconds > 0 && `about ${formatSeconds(seconds)}, `}
-                {endedAt === null ? (
-                  'still'
-                ) : (
-                  <>
-                    until <Age at={endedAt} />
-                  </>
-                )}
+                {seconds > 0 && texts.troubles.about(seconds)}
+                {endedAt === null ? texts.troubles.still : texts.troubles.until(<Age at={endedAt} />)}
               </span>
             </li>
           ))}
