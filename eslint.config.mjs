@@ -26,6 +26,36 @@ const NO_SYNTAX = [
   },
 ];
 
+const NO_MARKUP = {
+  selector:
+    'JSXAttribute[name.name="dangerouslySetInnerHTML"], MemberExpression[property.name=/^(inner|outer)HTML$/], CallExpression[callee.property.name="insertAdjacentHTML"]',
+  message: 'Texts of users and of the remote service may contain markup; React inserts them as text.',
+};
+
+/** The attributes of elements, and the properties of columns, filters and the like, whose values people read. */
+const READ =
+  '/^(aria-label|data-title|title|label|placeholder|description|button|done|note|none|empty|order|danger|words|sentence|summary|fault)$/';
+const LETTERS = ':matches(Literal[value=/\\p{L}/u], TemplateLiteral)';
+const CODE =
+  ':not(TSLiteralType > *, BinaryExpression > *, JSXAttribute[name.name=/^(className|key)$/] *, CallExpression[callee.property.name=/^(closest|querySelector(All)?|matchMedia)$/] > *, Property[key.name="font"] > *)';
+/** Texts that people read: in elements, in those attributes and properties, and all strings that look like words of a sentence. */
+const NO_TEXTS = {
+  selector: [
+    'JSXText[value=/\\p{L}/u]',
+    `JSXElement > JSXExpressionContainer > ${LETTERS}`,
+    `JSXElement > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${LETTERS}`,
+    `JSXAttribute[name.name=${READ}] > ${LETTERS}`,
+    `JSXAttribute[name.name=${READ}] > JSXExpressionContainer > ${LETTERS}`,
+    `JSXAttribute[name.name=${READ}] > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${LETTERS}`,
+    `Property[key.name=${READ}] > ${LETTERS}`,
+    `Property[key.name=${READ}] > :matches(ConditionalExpression, LogicalExpression) > ${LETTERS}`,
+    `Literal[value=/^\\p{Lu}\\p{Ll}+$/u]${CODE}`,
+    `Literal[value=/^(?!.*charset=).*\\p{L}[,;:.]? \\p{L}/u]${CODE}`,
+    `TemplateElement[value.raw=/\\p{L}{2}[,;:.]? \\p{L}{2}|^\\p{Lu}\\p{Ll}+ |^[,;:.]? \\p{L}{2}/u]:not(BinaryExpression > TemplateLiteral > *)${CODE}`,
+  ].join(', '),
+  message: 'Texts that people read stand in console/src/texts.ts, so that a translation is possible.',
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -110,17 +140,12 @@ export default tseslint.config(
   },
   {
     files: ['console/src/**'],
-    rules: {
-      'no-restricted-syntax': [
-        'error',
-        ...NO_SYNTAX,
-        {
-          selector:
-            'JSXAttribute[name.name="dangerouslySetInnerHTML"], MemberExpression[property.name=/^(inner|outer)HTML$/], CallExpression[callee.property.name="insertAdjacentHTML"]',
-          message: 'Texts of users and of the remote service may contain markup; React inserts them as text.',
-        },
-      ],
-    },
+    rules: { 'no-restricted-syntax': ['error', ...NO_SYNTAX, NO_MARKUP] },
+  },
+  {
+    files: ['console/src/**'],
+    ignores: ['console/src/texts.ts', 'console/src/format/**', '**/*.spec.ts', '**/*.example.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...NO_SYNTAX, NO_MARKUP, NO_TEXTS] },
   },
   { files: ENVIRONMENT_READERS, rules: { 'no-restricted-properties': 'off' } },
   {
