@@ -385,11 +385,12 @@ export function differences(recorded: unknown, live: unknown, path = ''): string
   return expected === found ? [] : [`${path} is ${expected} in the example and ${found} in the response`];
 }
 
-/** Returns a value without what is new in each run: ids, instants, sequences and ports. */
+/** Returns a value without what is new in each run: ids, instants, days, sequences and ports. */
 const formOf = (value: unknown): string =>
   JSON.stringify(value)
     .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)/g, 'INSTANT')
+    .replace(/\d{4}-\d\d-\d\d/g, 'DAY')
     .replace(/[\w-]{30,}|\d{19}/g, 'TOKEN')
     .replace(/:\d{4,5}\b/g, ':PORT');
 
