@@ -1,12 +1,13 @@
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { listener } from './api/client.js';
 import { follow } from './api/live.js';
 import { queries } from './api/queries.js';
 import { readEntry, signOut, type SignedIn } from './api/sign-in.js';
 import { navigate, replacePath, useRoute } from './parts/link.js';
+import { loaded } from './parts/load.js';
 import { Loaded, Loading } from './parts/loaded.js';
 import { MayContext } from './parts/may.js';
 import { Shell } from './parts/shell.js';
@@ -17,29 +18,26 @@ import { theme } from './theme.js';
 import { texts } from './texts.js';
 
 // Each page is a file of its own, which the browser loads when the page is first opened.
-const AuditPage = lazy(async () => ({ default: (await import('./pages/audit.js')).AuditPage }));
-const BrandsPage = lazy(async () => ({ default: (await import('./pages/brands.js')).BrandsPage }));
-const CampaignPage = lazy(async () => ({ default: (await import('./pages/campaign.js')).CampaignPage }));
-const ImportPage = lazy(async () => ({ default: (await import('./pages/import.js')).ImportPage }));
-const CampaignsPage = lazy(async () => ({ default: (await import('./pages/campaigns.js')).CampaignsPage }));
-const CustomersPage = lazy(async () => ({ default: (await import('./pages/customers.js')).CustomersPage }));
-const DutyPage = lazy(async () => ({ default: (await import('./pages/duty.js')).DutyPage }));
-const EndpointPage = lazy(async () => ({ default: (await import('./pages/endpoint.js')).EndpointPage }));
-const InvitationsPage = lazy(async () => ({
-  default: (await import('./pages/invitations.js')).InvitationsPage,
-}));
-const InvitationPage = lazy(async () => ({
-  default: (await import('./pages/invitations.js')).InvitationPage,
-}));
-const KeysPage = lazy(async () => ({ default: (await import('./pages/keys.js')).KeysPage }));
-const RegistrationsPage = lazy(async () => ({
-  default: (await import('./pages/registrations.js')).RegistrationsPage,
-}));
-const SearchPage = lazy(async () => ({ default: (await import('./pages/search.js')).SearchPage }));
-const SessionPage = lazy(async () => ({ default: (await import('./pages/session.js')).SessionPage }));
-const SessionsPage = lazy(async () => ({ default: (await import('./pages/sessions.js')).SessionsPage }));
-const StalledPage = lazy(async () => ({ default: (await import('./pages/stalled.js')).StalledPage }));
-const WebhooksPage = lazy(async () => ({ default: (await import('./pages/webhooks.js')).WebhooksPage }));
+const AuditPage = loaded(async () => (await import('./pages/audit.js')).AuditPage);
+const BrandsPage = loaded(async () => (await import('./pages/brands.js')).BrandsPage);
+const CampaignPage = loaded(async () => (await import('./pages/campaign.js')).CampaignPage);
+const ImportPage = loaded(async () => (await import('./pages/import.js')).ImportPage);
+const CampaignsPage = loaded(async () => (await import('./pages/campaigns.js')).CampaignsPage);
+const CustomersPage = loaded(async () => (await import('./pages/customers.js')).CustomersPage);
+const DutyPage = loaded(async () => (await import('./pages/duty.js')).DutyPage);
+const EndpointPage = loaded(async () => (await import('./pages/endpoint.js')).EndpointPage);
+const InvitationsPage = loaded(async () => (await import('./pages/invitations.js')).InvitationsPage);
+const InvitationPage = loaded(async () => (await import('./pages/invitations.js')).InvitationPage);
+const KeysPage = loaded(async () => (await import('./pages/keys.js')).KeysPage);
+const RegistrationsPage = loaded(async () => (await import('./pages/registrations.js')).RegistrationsPage);
+const SearchPage = loaded(async () => (await import('./pages/search.js')).SearchPage);
+const SessionPage = loaded(async () => (await import('./pages/session.js')).SessionPage);
+const SessionsPage = loaded(async () => (await import('./pages/sessions.js')).SessionsPage);
+const StalledPage = loaded(async () => (await import('./pages/stalled.js')).StalledPage);
+const WebhooksPage = loaded(async () => (await import('./pages/webhooks.js')).WebhooksPage);
+
+/** Loads what a search leads to, so that its hits are not delayed by it. */
+const prepareSearch = () => void Promise.all([SearchPage.load(), CustomersPage.load()]);
 
 export const App = () => (
   <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
@@ -109,7 +107,14 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   }, []);
   return (
     <MayContext value={may}>
-      <Shell route={route} who={who} pages={pages} onSearch={setTerm} onSignOut={onSignOut}>
+      <Shell
+        route={route}
+        who={who}
+        pages={pages}
+        onSearchFocus={prepareSearch}
+        onSearch={setTerm}
+        onSignOut={onSignOut}
+      >
         <Suspense fallback={<Loading />}>
           {term === '' ? (
             <Page route={route} may={may} />

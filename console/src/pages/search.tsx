@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { ProblemError } from '#client/problem.js';
 import { client, type Customer } from '../api/client.js';
+import { queries } from '../api/queries.js';
 import { CustomerCases } from '../parts/customer.js';
 import { Link } from '../parts/link.js';
 import { Empty, Loaded } from '../parts/loaded.js';
@@ -24,7 +25,7 @@ export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = fals
   const may = useMay();
   const maySearch = may('users:read') || may('onboarding:read');
   const found = useQuery({
-    queryKey: ['customers', 'search', text, isCustomer],
+    queryKey: keyOf(text, isCustomer),
     queryFn: () => search(text, may('users:read') && may('onboarding:read'), isCustomer),
     enabled: maySearch,
   });
@@ -66,14 +67,19 @@ export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = fals
   );
 }
 
+const keyOf = (text: string, isCustomer: boolean) => ['customers', 'search', text, isCustomer];
+
 /** The term is in the body of the request: an address is in histories and logs. */
 async function search(text: string, mayReadCustomers: boolean, isCustomer: boolean) {
   const { data } = await client.POST('/api/v1/search', { body: { q: text } });
   const { page, tenantReference, others } = foundBy(data.items, text);
   if (tenantReference === null) return { page, customers: [], others };
   if (!mayReadCustomers) return { page: null, customers: [], others: data.items };
-  if (page !== null && !isCustomer) return { page, customers: [], others: [] };
-  return { page: null, customers: await customersBy(tenantReference), others };
+  const known = { page: null, customers: await customersBy(tenantReference), others };
+  if (page === null || isCustomer) return known;
+  // The page of the customer shows what has been read, without another search.
+  queries.setQueryData(keyOf(page.id ?? '', true), known);
+  return { page, customers: [], others: [] };
 }
 
 async function customersBy(tenantReference: string): Promise<readonly Customer[]> {

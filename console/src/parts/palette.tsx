@@ -10,7 +10,7 @@ import { navigate } from './link.js';
 import { useMay } from './may.js';
 import { Window } from './window.js';
 
-const PAUSE_MS = 200;
+const PAUSE_MS = 120;
 
 interface Choice {
   readonly kind: string;

@@ -17,12 +17,14 @@ interface Props {
   readonly route: Route;
   readonly who: SignedIn;
   readonly pages: readonly PageName[];
+  /** Called when a person is about to search. */
+  readonly onSearchFocus: () => void;
   readonly onSearch: (text: string) => void;
   readonly onSignOut: () => void;
   readonly children: ReactNode;
 }
 
-export function Shell({ route, who, pages, onSearch, onSignOut, children }: Props) {
+export function Shell({ route, who, pages, onSearchFocus, onSearch, onSignOut, children }: Props) {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => showCurrent(nav.current), [route.page]);
@@ -47,7 +49,7 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
       </a>
       <header className="top">
         <strong>{texts.app.name}</strong>
-        <Search onSearch={onSearch} />
+        <Search onSearchFocus={onSearchFocus} onSearch={onSearch} />
         <span className="who">
           <span title={who.scopes.join(', ')}>{nameOf(who)}</span>
           <Button onClick={onSignOut}>{texts.buttons.signOut}</Button>
@@ -92,7 +94,7 @@ function showCurrent(nav: HTMLElement | null): void {
   if (nav && current) nav.scrollLeft = current.offsetLeft - (nav.clientWidth - current.clientWidth) / 2;
 }
 
-function Search({ onSearch }: Pick<Props, 'onSearch'>) {
+function Search({ onSearchFocus, onSearch }: Pick<Props, 'onSearchFocus' | 'onSearch'>) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
@@ -119,6 +121,7 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
     <form role="search" onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && leave()}>
       <TextInput
         ref={input}
+        onFocus={onSearchFocus}
         size="xs"
         type="search"
         name="term"
