@@ -45,7 +45,9 @@ export async function startLocalServices(
   if (needsDatabase || needsSandbox) await reserveFolder(folder);
   if (needsDatabase) say('starting PostgreSQL');
   if (needsSandbox) say('starting the sandbox instead of the Solar Curtailment Service');
-  const files = { folder: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') };
+  // The sandbox has a database of its own. Otherwise its pending customers would be registered at the real service, for ever.
+  const name = source.SCS_BASE_URL === undefined ? 'postgres' : 'postgres-remote';
+  const files = { folder: join(folder, name), logFile: join(folder, `${name}.log`) };
   const starts = await Promise.allSettled([
     needsSandbox ? startSandbox(source, folder) : undefined,
     needsDatabase ? startEmbeddedPostgres({ ...files, password: keys.databasePassword }) : undefined,

@@ -34,12 +34,14 @@ describe('the embedded PostgreSQL', () => {
     await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('has stopped once the services of a laptop have stopped', async () => {
+  it('has a folder apart from that of the sandbox, and has stopped once the services of a laptop have stopped', async () => {
     const holder = await start({ AMONG_SERVICES: 'true' });
     await holder.stop();
     expect(holder.logs()).toContain('ECONNREFUSED');
     expect(holder.logs()).not.toContain('failed');
-    expect(await readFile(join(folder, 'postgres.log'), 'utf8')).toContain('database system is shut down');
+    expect(await readFile(join(folder, 'postgres-remote.log'), 'utf8')).toContain(
+      'database system is shut down',
+    );
   });
 
   it('does not use a folder below /var/tmp that another user has made', async () => {
