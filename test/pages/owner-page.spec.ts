@@ -218,7 +218,6 @@ describeInChromium("the owner's page, in Chromium", () => {
         await service.app.get(StallsStore).lookNow('invitation', owner.id);
         await waitFor('it is late', async () => (await stalledOf(owner.id)) === 'completed_not_online');
       },
-      shows: 'waiting',
     },
     online: { make: ({ id }) => change(id, 'owner_done_at = now(), online_at = now()') },
     agreed: {
@@ -249,6 +248,12 @@ describeInChromium("the owner's page, in Chromium", () => {
       make: async ({ url }) => {
         await failStarts();
         await click(`${url}?brand=${LONG_BRAND}`);
+      },
+    },
+    kept: {
+      make: async (owner) => {
+        await KINDS.brandOutage!.make!(owner);
+        await click(`${owner.url}?brand=${LONG_BRAND}`);
       },
     },
     rejected: {

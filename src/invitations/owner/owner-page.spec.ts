@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { upcomingFault } from '../../platform/time/instant.rules.js';
-import { localeOf } from '../../platform/env/locale.rules.js';
+import { chosenLocale, localeOf } from '../../platform/env/locale.rules.js';
 import { returnUrlFault } from '../invitation.rules.js';
 import { brandSectionOf } from './owner-sections.js';
 import { accentsOf, contrast } from './colour.rules.js';
@@ -248,6 +248,19 @@ describe('the language', () => {
   ])('of an invitation in %s is %s with Accept-Language %s', (invitedIn, locale, accepted) => {
     expect(localeOf(invitedIn, accepted)).toBe(locale);
   });
+
+  it.each([
+    ['?lang=de', 'de'],
+    ['?receipt=&lang=DE', 'de'],
+    ['?lang=fr-BE', 'fr'],
+    ['?lang=nl_NL', 'nl'],
+    ['?lang=de&lang=fr', 'de'],
+    ...['', '?lang', '?lang=', '?lang=es', '?lang=deutsch', '?lang=%00', '?lang=__proto__', '?lang[]=de'].map(
+      (query) => [query, null] as const,
+    ),
+  ])('that the reader has chosen with %j is %s', (query, locale) =>
+    expect(chosenLocale(`/i/TOKEN${query}`)).toBe(locale),
+  );
 
   it('is otherwise the one that the tenant has chosen', () => expect(localeOf(null, 'es', 'de')).toBe('de'));
 });

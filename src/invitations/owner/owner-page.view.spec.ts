@@ -73,6 +73,7 @@ const SIGNING_IN =
 const SIGNING_IN_ALONE = SIGNING_IN.replace('progress.most 15 minutes', 'progress.nothing');
 const WAITING =
   'ol | progress | done | progress.choose | progress.done | done | progress.signIn | progress.done | done | progress.allow | progress.done | now step | progress.wait | progress.most 15 minutes | · progress.now';
+const LATE = WAITING.replace('progress.most 15 minutes', 'progress.late');
 const ONLINE =
   'ol | progress | done | progress.choose | progress.done | done | progress.signIn | progress.done | done | progress.allow | progress.done | done | progress.wait | progress.done';
 const BRANDS = 'ul | brands | online | acme | step.online | todo | SunWard | step.todo';
@@ -166,7 +167,7 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     { kind: 'waiting', brand: 'acme', steps: ONE },
     { usualWaitSeconds: 900, isLate: true, notice: 'outage.brand' },
     [
-      ...['main | data-live', 'h1 | waiting.heading', 'p | late.text', 'p | waiting.told', WAITING],
+      ...['main | data-live', 'h1 | late.heading', 'p | late.text', 'p | waiting.told', LATE],
       'p | notice outage.brand acme',
       ...[...consent(''), 'form | begin ?brand=acme&amp;text=HASH | secondary waiting.button'],
       'p | leads leads.after',
@@ -188,7 +189,14 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     '',
     { kind: 'online' },
     { consents: [GIVEN] },
-    ['h1 | online.heading', 'p | online.text', ONLINE, ...WITHDRAWAL, 'p | ?receipt= receipt.link'],
+    [
+      'h1 | online.heading',
+      'p | online.text',
+      'p | online.after',
+      ONLINE,
+      ...WITHDRAWAL,
+      'p | ?receipt= receipt.link',
+    ],
   ],
   [
     '',
@@ -224,9 +232,9 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
       { kind: 'wish', steps: ONE, wished: 'sun w' },
       { notice },
       [
-        ...['main | data-live', `h1 | wish.${notice ? 'kept' : 'heading'}`],
-        notice === 'outage.brand' ? 'p | wish.brand SunWard' : 'p | wish.text',
-        ...(notice ? ['p | wish.reminder'] : []),
+        ...['main | data-live', `h1 | ${notice ? 'kept' : 'wish'}.heading`],
+        notice === 'outage.brand' ? 'p | kept.text SunWard' : 'p | wish.text',
+        ...(notice ? ['p | kept.reminder'] : []),
         ...[BEGUN, ...decline('')],
       ],
     ],

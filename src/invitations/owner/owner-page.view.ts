@@ -206,6 +206,7 @@ export class OwnerPageView {
     const agreed = standing.filter((each) => each.locale === locale);
     const isAgreed = agreed.some(({ hash }) => hash === consent.hash);
     const hasChanged = brand !== undefined && agreed.length > 0 && !isAgreed;
+    const isLate = page.kind === 'waiting' && context.isLate === true;
     const isKept = page.kind === 'wish' && context.notice !== undefined;
     const notice = hasChanged ? 'consent.changed' : isKept ? undefined : context.notice;
     // The owner agrees again to an access that has not ended, or the wish is kept.
@@ -214,16 +215,17 @@ export class OwnerPageView {
     const query = (values: Readonly<Record<string, string>>) =>
       `${lang || '?'}${lang && '&'}${String(new URLSearchParams(values))}`;
     return {
-      heading: text(isKept ? 'wish.kept' : `${page.kind}.heading`),
+      heading: text(`${isKept ? 'kept' : isLate ? 'late' : page.kind}.heading`),
       paragraphs: [
         ...(isKept
           ? this.keptWish(page.wished, context, text)
           : this.paragraphs(page.kind, context, locale, text)),
+        ...(page.kind === 'online' && standing.length > 0 ? [text('online.after')] : []),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
         ...(isWithdrawn && page.kind !== 'withdrawn' ? [text('declined.withdrawn')] : []),
         ...(isWithdrawn ? [text('withdrawn.access')] : []),
       ],
-      progress: progressOf(page.kind, locale, text, context.usualWaitSeconds),
+      progress: progressOf(page.kind, locale, text, context.usualWaitSeconds, isLate),
       steps: brandStepsOf(steps, context.failingBrands ?? [], nameOf, text),
       brand:
         typeof brand === 'string' && brandSectionOf(brand, this.brands.all.get(brand), locale, folder, text),
@@ -289,8 +291,8 @@ export class OwnerPageView {
     const isOfBrand = notice === 'outage.brand' && brand !== null;
     const isReminded = this.environment.REMINDER_SCHEDULE_HOURS.some((hours) => hours > 0);
     return [
-      isOfBrand ? text('wish.brand', { brand: this.brands.nameOf(brand) }) : text('wish.text'),
-      ...(isReminded ? [text('wish.reminder')] : []),
+      isOfBrand ? text('kept.text', { brand: this.brands.nameOf(brand) }) : text('wish.text'),
+      ...(isReminded ? [text('kept.reminder')] : []),
     ];
   }
 

@@ -36,11 +36,13 @@ export function progressOf(
   locale: Locale,
   text: Translate,
   usualWaitSeconds: number | undefined,
+  isLate: boolean,
 ) {
   const place = PLACE_OF[kind as OwnerPage['kind']];
   if (place === undefined) return null;
   const lengthOf = (minutes: number | null): string => {
     if (minutes !== null) return text('progress.about', { duration: inWords(minutes, 'minute', locale) });
+    if (isLate) return text('progress.late');
     if (usualWaitSeconds === undefined) return text('progress.nothing');
     return text('progress.most', { duration: durationOf(usualWaitSeconds, locale) });
   };

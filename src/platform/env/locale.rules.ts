@@ -5,9 +5,11 @@ export type Locale = (typeof LOCALES)[number];
 /** Browsers send less than 200 characters. */
 const MAX_ACCEPT_LANGUAGE_LENGTH = 500;
 
-/** Returns the language that the reader of a page has chosen by `?lang=`, or null if there is none. */
-export const chosenLocale = (url: string): Locale | null =>
-  asLocale(new URLSearchParams(url.split('?', 2)[1]).get('lang') ?? '')[0] ?? null;
+/** Returns the language that the reader of a page has chosen by `?lang=`, also with a region as in `de-AT`, or null if there is none. */
+export function chosenLocale(url: string): Locale | null {
+  const [language = ''] = new URLSearchParams(url.split('?', 2)[1]).get('lang')?.split(/[-_]/, 1) ?? [];
+  return asLocale(language.toLowerCase())[0] ?? null;
+}
 
 /**
  * Returns the language of the page: the language of the invitation, else the first language of Accept-Language that we have, else
