@@ -18,6 +18,7 @@ COPY console ./console
 COPY pages ./pages
 COPY docs ./docs
 COPY bench/README.md ./bench/README.md
+COPY examples/nestjs/README.md ./examples/nestjs/README.md
 COPY README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md ./
 COPY scripts ./scripts
 RUN npm run build && chmod +x dist/cli/main.js && rm dist/.tsbuildinfo dist/.stamp

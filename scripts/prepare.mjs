@@ -144,6 +144,8 @@ async function digestOfSources() {
     'CHANGELOG.md',
     'SECURITY.md',
     'clients/typescript/README.md',
+    'bench/README.md',
+    'examples/nestjs/README.md',
   ];
   const folders = [
     'src',

@@ -24,6 +24,7 @@ const SLUGS = {
   'src/handlers/README.md': 'handlers',
   'sandbox/README.md': 'sandbox',
   'bench/README.md': 'performance',
+  'examples/nestjs/README.md': 'app-in-nestjs',
 };
 const FILES = {
   'scalar.js': resolve('@scalar/fastify-api-reference').replace(/index\.js$/, 'js/standalone.js'),
@@ -68,6 +69,8 @@ const menu = await Promise.all(
 /** @type {Map<string, string>} The pages by the names of their files. */
 const pages = new Map();
 for (const [path, text] of texts) {
+  for (const [, link] of text.matchAll(/<(?:img|a) [^>]*(?:src|href)="(?![a-z]+:)([^"]+)"/g))
+    await addressOf(path, link);
   const html = await renderPage({
     text,
     menu,

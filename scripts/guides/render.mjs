@@ -71,9 +71,8 @@ export async function renderPage({ text, menu, slug, addressOf }) {
     async: true,
     walkTokens: async (token) => {
       if ((token.type !== 'link' && token.type !== 'image') || /^[a-z]+:/.test(token.href)) return;
-      token.href = token.href.startsWith('#')
-        ? token.href
-        : await addressOf(token.href).then((address) => address && at(address));
+      const address = await addressOf(token.href);
+      if (!token.href.startsWith('#')) token.href = address && at(address);
     },
     renderer: {
       heading({ tokens, depth, text: heading }) {

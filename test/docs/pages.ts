@@ -65,6 +65,7 @@ export async function readPages(): Promise<ReadonlyMap<string, string>> {
     'src/handlers',
     'sandbox',
     'bench',
+    'examples/nestjs',
   ].map((path) => `${path}/README.md`);
   const paths = [...top, ...besideCode, ...docs.map((name) => `docs/${name}`)];
   return new Map(await Promise.all(paths.map(async (path) => [path, await readPage(path)] as const)));
