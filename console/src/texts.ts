@@ -3,11 +3,10 @@ import { formatLatency, formatSeconds } from './format/duration.js';
 import { countOf, formatNumber } from './format/words.js';
 
 /*
- * Each text that the console shows to people stands here, whole, and nowhere else; ESLint refuses it in another file. A text is a string, or
- * a function of what stands inside it: numbers, times, and the links and other components of a sentence. So a translation is this file in
- * another language, with plurals and an order of words of its own. Elsewhere are only: units, ages, dates and separators of numbers
- * (format/), which follow the locale; and what the API says, which comes with its response: sentences of stalls, remedies and reasons,
- * problems, and words of states and actions.
+ * Every text of the console that people read stands here, whole: a string, or a function of the numbers, times and links inside it, which
+ * also decides about plurals and the order of words. A translation is this file in another language; ESLint refuses texts elsewhere. Not here
+ * is only what has its place elsewhere already: units, ages and dates in format/, because they follow the locale; sentences, problems and
+ * words of states, which come with the responses of the API; and faults of workbooks, which the command line says, too.
  */
 
 /** Makes a sentence that has components inside. */
@@ -15,9 +14,10 @@ const say = (words: TemplateStringsArray, ...parts: readonly ReactNode[]): React
   createElement(Fragment, null, ...words.flatMap((each, index) => [each, parts[index]]));
 
 /** Makes the function that writes a number of something. */
-const counted = (one: string, many = `${one}s`) => {
-  return (count: number): string => countOf(count, one, many);
-};
+const counted =
+  (one: string, many = `${one}s`) =>
+  (count: number): string =>
+    countOf(count, one, many);
 
 /** Writes what follows only if there is a value. */
 const ifAny = <Value>(value: Value | null | undefined, words: (value: Value) => string): string =>
@@ -51,9 +51,10 @@ const counts = {
   type: counted('type'),
 };
 
+/** What a check of a file has found, in rows. */
+type Summary = Readonly<Record<'new' | 'invalid' | 'conflicts', number>>;
+
 const appName = 'PV Onboarding';
-const unreachable = 'The service cannot be reached.';
-const lowered = (text: string) => text.toLowerCase();
 
 const pages = {
   '': 'On duty',
@@ -83,7 +84,6 @@ export const texts = {
     attempts: 'Attempts',
     brand: 'Brand',
     brands: 'Brands',
-
     campaign: 'Campaign',
     cause: 'Cause',
     changed: 'Changed',
@@ -179,6 +179,7 @@ export const texts = {
     areInvited: 'are invited',
     areNotInvited: 'are not invited',
     erased: 'erased',
+    /** After a state. */
     inferred: ' (inferred)',
     never: 'never',
     no: 'no',
@@ -258,7 +259,7 @@ export const texts = {
     nobody: 'nobody',
   },
 
-  /** By the seconds until a person has to act. */
+  /** How soon a person has to act. */
   urgencies: { now: 'now', soon: 'within a day', later: 'later' },
 
   app: {
@@ -273,12 +274,12 @@ export const texts = {
   },
 
   signIn: {
-    withAccount: 'Sign in with your account of the company.',
+    withAccount: 'Sign in with your company account.',
     withKey:
       'Sign in with an API key. Its scopes decide what you see. The key is exchanged for a session of 12 hours, and is not stored in the browser.',
     unknownKey: 'The service does not know this key, or it was revoked.',
     tooManyAttempts: 'Too many attempts from this network. Wait a minute.',
-    failed: (status: number) => `The service responded ${status}.`,
+    failed: (status: number) => `The service failed with HTTP ${status}.`,
     administrator: 'administrator',
   },
 
@@ -310,7 +311,8 @@ export const texts = {
   /** What is shown while something loads, after it failed, and after an act. */
   loaded: {
     loading: 'Loading …',
-    unreachable,
+    unreachable: 'The service cannot be reached.',
+
     lastRead: (age: ReactNode) => say`Last read ${age}.`,
   },
   copy: {
@@ -319,7 +321,7 @@ export const texts = {
     copyOf: (text: string) => `Copy ${text}`,
   },
   links: {
-    toPage: (page: keyof typeof pages) => `See ${lowered(pages[page])}`,
+    toPage: (page: keyof typeof pages) => `See ${pages[page].toLowerCase()}`,
     toSubject: {
       customers: 'Open the customer',
       sessions: 'Open the session',
@@ -480,7 +482,7 @@ export const texts = {
     new: (count: number) => `${formatNumber(count)} new`,
     group: (count: string, title: string) => `${count}: ${title}`,
     facts: (waits: string, isOldest: boolean, time: ReactNode, tries: ReactNode) =>
-      isOldest ? say`${waits}, the oldest ${time}${tries}.` : say`${waits}, ${time}${tries}.`,
+      say`${waits}, ${isOldest && 'the oldest '}${time}${tries && say`, ${tries}`}.`,
     forAll: (act: string, count: number) => `${act} (all ${count})`,
     chooseAmong: (count: number) => `Choose among all ${formatNumber(count)}`,
   },
@@ -489,7 +491,8 @@ export const texts = {
     title: (range: string) => `What was wrong in the last ${range}`,
     notYet: 'The first values arrive within a minute.',
     nothing: 'Nothing was wrong.',
-    about: (seconds: number) => `about ${formatSeconds(seconds)}, `,
+    lasted: (seconds: number, until: ReactNode) =>
+      seconds > 0 ? say`about ${formatSeconds(seconds)}, ${until}` : until,
     still: 'still',
     until: (age: ReactNode) => say`until ${age}`,
   },
@@ -517,7 +520,7 @@ export const texts = {
     callsIn5min: 'Calls in 5 min',
     calls: (count: number, share: number) =>
       `${formatNumber(count)}, ${formatNumber(100 * share)} % answered`,
-    percentiles: 'p50, p95',
+    percentiles: 'Half within, 95 % within',
     lastSuccess: 'Last success',
     lastError: 'Last error',
     heldBackBy: 'Held back by',
@@ -536,12 +539,13 @@ export const texts = {
     limitOf: (perSecond: number, isHoldingBack: boolean) =>
       `${formatNumber(perSecond)} requests/s${isHoldingBack ? ', holding back' : ''}`,
     accessToken: 'Access token',
-    renews: (at: ReactNode) => say`, renews ${at}`,
-    failures: (count: number, error: string | null) => `, ${counts.failure(count)}: ${error}`,
+    tokenOf: (state: string, renewsAt: ReactNode, failures: number, error: string | null) =>
+      say`${state}${renewsAt && say`, renews ${renewsAt}`}${failures > 0 && `, ${counts.failure(failures)}: ${error}`}`,
+
     drift: 'Interface drift',
     explanation:
-      'Calls and percentiles are of all processes. A 404 counts as an answer, and so does one with a field that cannot be read: see the last error, the drift and the stalled sessions. The last success, the breaker and the queue are of the process that answered this page.',
-    p95Of: (operation: string) => `${operation}, p95`,
+      'Calls and their durations are of all processes. A 404 counts as an answer, and so does one with a field that cannot be read: see the last error, the drift and the stalled sessions. The last success, the breaker and the queue are of the process that answered this page.',
+    p95Of: (operation: string) => `${operation}, 95 % within`,
     answeredOf: (operation: string) => `${operation}, answered`,
   },
 
@@ -562,8 +566,8 @@ export const texts = {
     stretchedBy: (factor: number) => `intervals ${formatNumber(factor)} times as long as planned`,
     changesNoticed: 'Changes noticed',
     noChange: 'no new change in the last hour',
-    noticedAfter: (p50Seconds: number, p95Seconds: number) =>
-      `after ${formatSeconds(p50Seconds)} (p50), ${formatSeconds(p95Seconds)} (p95)`,
+    noticedWithin: (p50Seconds: number, p95Seconds: number) =>
+      `half within ${formatSeconds(p50Seconds)}, 95 % within ${formatSeconds(p95Seconds)}`,
     byPhase: 'How long ago sessions were read, by phase',
     phase: 'Phase',
     lastReadMedian: 'Last read, median',
@@ -644,7 +648,7 @@ export const texts = {
   },
 
   processes: {
-    none: 'None is alive.',
+    none: 'No process is alive.',
     alive: (roles: readonly (readonly [role: string, count: number])[]) =>
       `Alive: ${roles.map(([role, count]) => `${formatNumber(count)} with the role ${role}`).join(', ')}.`,
     process: 'Process',
@@ -663,7 +667,7 @@ export const texts = {
 
   database: {
     title: 'Database',
-    notBlocked: 'Nobody blocks it.',
+    notBlocked: 'Nothing blocks it.',
     noTransaction: 'No open transaction is visible to the service.',
     oldest: (seconds: number) => `The oldest open transaction: ${formatSeconds(seconds)}.`,
     locks: (count: number) => `Locks against writing: ${counts.table(count)}.`,
@@ -694,7 +698,7 @@ export const texts = {
 
   search: {
     title: 'Search',
-    needsScope: 'To search needs the scope users:read or onboarding:read.',
+    needsScope: 'A search needs the scope users:read or onboarding:read.',
     found: 'Found',
     alsoFound: 'Also found',
     nothing: (term: string) =>
@@ -785,7 +789,7 @@ export const texts = {
 
   registrations: {
     uncertain:
-      'The response to each of these was lost, so the remote service may have registered the customer. It offers no look-up: ask the provider, then decide.',
+      'The response to each of these was lost, so the customer may be registered at the provider. The provider offers no look-up: ask it, then decide.',
     noneToDecide: 'No registration waits for a decision.',
     noneIs: (status: string) => `No registration is ${status}.`,
     sendManyAgain:
@@ -801,10 +805,10 @@ export const texts = {
     givenUp: 'The registration is given up.',
     decided: (reference: string, done: string) => `${reference}: ${done}`,
     sendAgainWarning:
-      'If the remote service has already registered this customer, a second registration creates a second user for the same grid connection, which nobody can remove from here.',
+      'If the provider has already registered this customer, a second registration creates a second user for the same grid connection, which nobody can remove from here.',
     isConfirmed: 'The provider has confirmed that no user with this reference exists.',
     giveUpConsequence:
-      'The app may then register the customer anew. If the remote service has registered the customer after all, that user stays there unused.',
+      'The app may then register the customer anew. If the provider has registered the customer after all, that user stays there unused.',
     confirmedUser: 'What the provider confirmed',
     confirmedUserHint: 'Paste it as it is: the mail, the rows, or the user object. The ids are read from it.',
     locationId: (ean: string) => `Grid location id of ${ean}`,
@@ -820,7 +824,7 @@ export const texts = {
   invitations: {
     noneMatches: 'No invitation matches the filters.',
     title: (reference: string) => `Invitation of ${reference}`,
-    ofBrowser: 'of the browser',
+
     noneIsPlanned: 'none is planned',
     worklist: 'Worklist',
     saveWorklist: 'Save worklist',
@@ -875,7 +879,7 @@ export const texts = {
     resultOf: (count: number, status: string) => `${formatNumber(count)} ${status}`,
     done: {
       pause: 'The campaign is paused. Its rows wait.',
-      resume: 'The campaign goes on.',
+      resume: 'The campaign continues.',
       cancel: 'The campaign is cancelled.',
     },
     cancel: 'Cancel the campaign',
@@ -903,7 +907,7 @@ export const texts = {
     paste: 'Or paste rows from a spreadsheet, with the names of the columns above them',
     pastedRows: 'Pasted rows',
     takeRows: 'Take these rows',
-    oneFile: 'Take one file after the other.',
+    oneFile: 'Take one file at a time.',
     tooLarge: 'This file is larger than 20 MB. Upload it by `import FILE` of the command line.',
     unreadable: 'It cannot be read. Is it a folder, or has it changed meanwhile?',
     noCells: 'The workbook has no cells.',
@@ -955,10 +959,11 @@ export const texts = {
     registerStep: '4. Register',
     correctedSinceCheck: 'Rows have been corrected. Check them again before they are registered.',
     checkCorrected: 'Check the corrected rows',
-    willBeRegistered: (count: number, isInviting: boolean, left: number) =>
-      `${counts.row(count)} will be registered at the provider${isInviting ? ', and their owners get an invitation' : ''}. ${left === 0 ? '' : `${counts.row(left)} with faults will be left out.`}`,
+    willBeRegistered: ({ new: count, invalid, conflicts }: Summary, isInviting: boolean) =>
+      `${counts.row(count)} will be registered at the provider${isInviting ? ', and their owners get an invitation' : ''}.${invalid + conflicts === 0 ? '' : ` ${counts.row(invalid + conflicts)} with faults will be left out.`}`,
     register: (count: number) => `Register ${counts.row(count)}`,
-    uploaded: (count: number) => `${counts.row(count)} are uploaded, and are registered one after the other.`,
+    uploaded: (count: number) =>
+      `Uploaded: ${counts.row(count)}. The campaign registers them one after the other.`,
   },
 
   // ── Brands ──
@@ -1032,7 +1037,7 @@ export const texts = {
     lastAttempt: (status: ReactNode, age: ReactNode, attempts: ReactNode) =>
       say`${status} ${age} ${attempts}, to`,
     attempts: (count: number) => `(${counts.attempt(count)})`,
-    attemptsBefore: 'Attempts before',
+    earlierAttempts: 'Earlier attempts',
     gets: 'Gets',
     everyType: 'every type of event',
     ownHeaders: 'Own headers',
@@ -1067,7 +1072,7 @@ export const texts = {
     title: 'Success in the last 24 hours',
     nothing: 'Nothing was sent to it in the last 24 hours.',
     caption: (delivered: number, failed: number, isPart: boolean) =>
-      `${isPart ? 'Of the newest ' : ''}${counts.event(delivered + failed)}, ${formatNumber((100 * delivered) / (delivered + failed))} % are delivered. ${counts.event(failed)} failed at the last attempt.`,
+      `${isPart ? 'Of the newest' : 'Of'} ${counts.event(delivered + failed)}, ${formatNumber((100 * delivered) / (delivered + failed))} % are delivered. ${counts.event(failed)} failed at the last attempt.`,
     hour: (at: string, delivered: number, failed: number) =>
       `${at}: ${delivered} delivered, ${failed} failed`,
     dayAgo: '24 h ago',
@@ -1093,12 +1098,13 @@ export const texts = {
       any: 'There is no delivery.',
     },
     eventTo: (event: string, address: string) => `${event} to ${address}`,
-    lastAttempt: (age: ReactNode) => say`, the last ${age}`,
-    nextAttempt: (age: ReactNode) => say`, the next ${age}`,
+    attempts: (count: number, last: ReactNode, next: ReactNode) =>
+      say`${counts.attempt(count)}${last && say`, the last ${last}`}${next && say`, the next ${next}`}`,
+
     notStored: 'The event is no longer stored.',
     noAnswer: 'There was no answer.',
     noBody: 'The answer had no body.',
-    noAttemptBefore: 'There was no attempt before.',
+    noEarlierAttempt: 'There was no earlier attempt.',
     attempt: (status: string, age: ReactNode) => say`${status}, ${age}`,
     notShown: '(not shown)',
     willBeSent: 'it will be sent',
@@ -1118,7 +1124,7 @@ export const texts = {
     nameHint: 'Of the person or app that gets it',
     for: 'For',
     somethingElse: 'something else',
-    adminWarning: 'admin includes all other scopes, and may create keys.',
+    adminWarning: 'The scope admin includes all others, and may create keys.',
     valid: 'valid',
     revoked: 'revoked',
     refusals: (revoked: number, scope: number, rate: number) =>

@@ -410,7 +410,7 @@ describeInChromium('the console, in Chromium', () => {
       await soon(page, page.getByText('No delivery fails.'));
       await page.getByRole('region', { name: 'Now' }).getByText('Works; last delivery').waitFor();
       await last.getByText('HTTP 204').waitFor();
-      await last.getByText('Attempts before').click();
+      await last.getByText('Earlier attempts').click();
       await last.getByText('not yet').waitFor();
       expect(await faultsOf(page)).toEqual([]);
     });
@@ -542,7 +542,7 @@ describeInChromium('the console, in Chromium', () => {
       };
       await page.getByRole('heading', { name: '1. The file' }).waitFor();
       await drop('one.csv', 'two.csv');
-      await page.getByRole('alert').getByText('Take one file after the other.').waitFor();
+      await page.getByRole('alert').getByText('Take one file at a time.').waitFor();
       await drop('dropped.csv');
       await taken('dropped.csv');
       const box = page.getByLabel('Drop an Excel or CSV file here');
@@ -1064,7 +1064,7 @@ describeInChromium('the console, in Chromium', () => {
       const past = page.getByRole('region', { name: 'What was wrong in the last 7 d' });
       await past.getByText('The remote service is slow').waitFor();
       await tabs.getByRole('link', { name: 'Remote service' }).click();
-      await page.getByRole('img', { name: 'Read a session, p95: last 700 ms' }).waitFor();
+      await page.getByRole('img', { name: 'Read a session, 95 % within: last 700 ms' }).waitFor();
       await page
         .getByRole('cell', { name: / ms, .* ms$/ })
         .first()

@@ -109,7 +109,7 @@ function LastAnswer({ of: delivery, from: endpoint }: AnswerProps) {
       </p>
       <Sent of={delivery} to={endpoint} />
       <AnswerText of={answer} />
-      <Fold summary={texts.endpoint.attemptsBefore}>
+      <Fold summary={texts.endpoint.earlierAttempts}>
         <PreviousAttempts of={delivery} />
       </Fold>
       <div>

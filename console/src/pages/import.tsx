@@ -233,7 +233,6 @@ function Prepare({ file }: { readonly file: TableFile }) {
   };
   const fault = mappingFault(uses) ?? file.faultOf(uses) ?? null;
   const filled = rows.filter(hasText);
-  const summary = check.data?.campaign.summary;
   return (
     <>
       <Panel title={texts.import.columnsStep(file.name)} isWide>
@@ -310,14 +309,14 @@ function Prepare({ file }: { readonly file: TableFile }) {
         </Group>
         <Failure of={check.error} />
       </Panel>
-      {summary !== undefined && check.data !== undefined && (
+      {check.data !== undefined && (
         <>
           <Result of={check.data} file={file} rows={rows} uses={uses} onCorrect={correct} />
           <Panel title={texts.import.registerStep} isWide>
             <p>
               {isCorrected
                 ? texts.import.correctedSinceCheck
-                : texts.import.willBeRegistered(summary.new, isInviting, summary.invalid + summary.conflicts)}
+                : texts.import.willBeRegistered(check.data.campaign.summary, isInviting)}
             </p>
             <Group gap="xs">
               {isCorrected && (
@@ -328,10 +327,15 @@ function Prepare({ file }: { readonly file: TableFile }) {
               <Button
                 size="sm"
                 variant="filled"
-                disabled={isCorrected || register.isPending || check.isPending || summary.new === 0}
+                disabled={
+                  isCorrected ||
+                  register.isPending ||
+                  check.isPending ||
+                  check.data.campaign.summary.new === 0
+                }
                 onClick={() => register.mutate()}
               >
-                {texts.import.register(summary.new)}
+                {texts.import.register(check.data.campaign.summary.new)}
               </Button>
             </Group>
             <Failure of={register.error} />

@@ -237,7 +237,7 @@ export function InvitationPage({ id }: { readonly id: string }) {
                   </Link>,
                 ],
                 [texts.titles.brands, namesOf(data.brands) || 'any'],
-                [texts.titles.language, data.locale ?? texts.invitations.ofBrowser],
+                [texts.titles.language, texts.invitations.languages[data.locale ?? '']],
                 [texts.titles.created, <Instant key="created" at={data.createdAt} />],
                 [texts.titles.opened, <Instant key="opened" at={data.openedAt} none={texts.values.notYet} />],
                 [

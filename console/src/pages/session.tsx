@@ -19,6 +19,7 @@ import { Age, Instant } from '../parts/time.js';
 import { TimelineList } from '../parts/timeline-list.js';
 import { TimelinePicture } from '../parts/timeline-picture.js';
 import { missingFor } from '../rules/scopes.js';
+import { flagsOf } from '../rules/timeline.js';
 import { texts } from '../texts.js';
 
 /** The maximum number of timeline entries. Of a longer timeline, only the newest entries are shown. */
@@ -98,21 +99,7 @@ function About({ session }: { readonly session: Session }) {
             texts.titles.customer,
             tenantReference === null ? texts.values.erased : toCustomer(tenantReference),
           ],
-          [
-            texts.titles.flags,
-            (['finished', 'active', 'expired'] as const)
-              .map((name) =>
-                texts.sessions.flag(
-                  name,
-                  session[name] === null
-                    ? texts.values.notStated
-                    : session[name]
-                      ? texts.values.yes
-                      : texts.values.no,
-                ),
-              )
-              .join(', '),
-          ],
+          [texts.titles.flags, flagsOf(session)],
           [texts.titles.lastRead, <Age key="read" at={checkedAt} />],
           [texts.titles.nextRead, <NextRead key="next" session={session} />],
           [texts.titles.expires, <Instant key="expires" at={session.expiresAt} />],

@@ -123,20 +123,19 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
             text: ({ lastStatus, lastError, lastAnswer }) =>
               [lastStatus, lastError, lastAnswer].filter((each) => each !== null).join(' '),
           },
-          { title: texts.buttons.sendAgain, of: (each) => <Redeliver of={each} /> },
+          { title: texts.titles.actions, of: (each) => <Redeliver of={each} /> },
         ]}
       />
     </Panel>
   );
 }
 
-const Attempts = ({ of: { attempts, lastAttemptAt, nextAttemptAt } }: { readonly of: Delivery }) => (
-  <>
-    {texts.counts.attempt(attempts)}
-    {lastAttemptAt !== null && texts.deliveries.lastAttempt(<Age at={lastAttemptAt} />)}
-    {attempts > 0 && nextAttemptAt !== null && texts.deliveries.nextAttempt(<Age at={nextAttemptAt} />)}
-  </>
-);
+const Attempts = ({ of: { attempts, lastAttemptAt, nextAttemptAt } }: { readonly of: Delivery }) =>
+  texts.deliveries.attempts(
+    attempts,
+    lastAttemptAt && <Age at={lastAttemptAt} />,
+    attempts > 0 && nextAttemptAt && <Age at={nextAttemptAt} />,
+  );
 
 type Answer = Schemas['PreviousAttempt'];
 
@@ -264,7 +263,7 @@ export function PreviousAttempts({ of: { id, lastAttemptAt } }: { readonly of: D
     <Loaded query={delivery}>
       {({ previousAttempts }) =>
         previousAttempts.length === 0 ? (
-          <p className="soft">{texts.deliveries.noAttemptBefore}</p>
+          <p className="soft">{texts.deliveries.noEarlierAttempt}</p>
         ) : (
           previousAttempts.map((attempt, nth) => (
             <div key={nth}>

@@ -49,10 +49,9 @@ function summaryOf({ kind, summary, details }: TimelineEntry): string {
     case 'start':
       return texts.timeline.startRequested(Number(details.attempts ?? 1), Number(details.orphans ?? 0));
     case 'observation': {
-      const flags = FLAGS.map((name) => texts.sessions.flag(name, flagOf(details[name]))).join(', ');
       const inverters = textOf(details.inverters);
       const count = inverters === null ? null : Number(inverters);
-      return texts.timeline.observed(details.source === 'start', flags, count);
+      return texts.timeline.observed(details.source === 'start', flagsOf(details), count);
     }
     case 'transition':
       return details.fromState === null || details.fromState === undefined
@@ -68,6 +67,10 @@ function summaryOf({ kind, summary, details }: TimelineEntry): string {
 }
 
 const FLAGS = ['finished', 'active', 'expired'] as const;
+
+/** Returns what the remote service stated of all flags. */
+export const flagsOf = (stated: Readonly<Partial<Record<(typeof FLAGS)[number], unknown>>>): string =>
+  FLAGS.map((name) => texts.sessions.flag(name, flagOf(stated[name]))).join(', ');
 
 /** Returns what the remote service stated of a flag. */
 const flagOf = (value: unknown): string =>

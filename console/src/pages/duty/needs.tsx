@@ -93,7 +93,7 @@ function Group({ group, acts }: GroupProps) {
             texts.waits[waitsFor],
             count > 1,
             <For at={first.since} />,
-            tries !== null && <Sentence text={`, ${tries}`} />,
+            tries && <Sentence text={tries} />,
           )}
           <LastAct of={acts} /> {texts.stall.next(<Sentence text={nextOf(first)} />)}
         </p>

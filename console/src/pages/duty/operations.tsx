@@ -87,9 +87,12 @@ export function OperationsPanel({ status, history }: Overview) {
           [
             texts.remote.accessToken,
             <span key="token">
-              {wordsOf(token.state)}
-              {token.renewAt !== null && texts.remote.renews(<Instant at={token.renewAt} />)}
-              {token.failures > 0 && texts.remote.failures(token.failures, token.lastError)}
+              {texts.remote.tokenOf(
+                wordsOf(token.state),
+                token.renewAt && <Instant at={token.renewAt} />,
+                token.failures,
+                token.lastError,
+              )}
             </span>,
           ],
           [texts.remote.drift, texts.counts.difference(deployment.contractDrift)],

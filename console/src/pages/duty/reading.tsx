@@ -43,7 +43,7 @@ export function ReadingPanel({ status: { poller, budget }, history }: Overview) 
                 texts.freshness.changesNoticed,
                 noticed.p95Seconds === null
                   ? texts.freshness.noChange
-                  : texts.freshness.noticedAfter(noticed.p50Seconds ?? 0, noticed.p95Seconds),
+                  : texts.freshness.noticedWithin(noticed.p50Seconds ?? 0, noticed.p95Seconds),
               ],
             ]}
           />

@@ -35,8 +35,10 @@ export function TroublesPanel({ history, status, length }: Props) {
                 ))}
               </svg>
               <span className="soft">
-                {seconds > 0 && texts.troubles.about(seconds)}
-                {endedAt === null ? texts.troubles.still : texts.troubles.until(<Age at={endedAt} />)}
+                {texts.troubles.lasted(
+                  seconds,
+                  endedAt === null ? texts.troubles.still : texts.troubles.until(<Age at={endedAt} />),
+                )}
               </span>
             </li>
           ))}
