@@ -403,9 +403,8 @@ export const texts = {
       `${counts.delivery(count)} in vain, for ${formatSeconds(seconds)}. Each is tried again.`,
     calls: (operation: string, count: number, worked: number, last: string | null, heldBack: string | null) =>
       `${operation}: ${counts.call(count)} in 5 min, ${worked === 0 ? 'none' : formatNumber(worked)} worked${ifAny(last, (at) => `, the last success ${at}`)}.${ifAny(heldBack, (by) => ` ${by}.`)}`,
-    times: (count: number) => `tried ${counts.time(count)}`,
-    timesWithOutcome: (count: number, outcome: string) =>
-      `tried ${counts.time(count)}, last outcome: ${outcome}`,
+    times: (count: number, last: string | null, outcome: string | null) =>
+      `tried ${counts.time(count)}${ifAny(last, (at) => `, the last ${at}`)}${ifAny(outcome, (words) => `, last outcome: ${words}`)}`,
   },
 
   // ── On duty ──

@@ -48,6 +48,10 @@ describe('what the service has tried', () => {
 it.each([
   [{ attempts: 1, lastError: 'HTTP 422' }, 'tried 1 time, last outcome: HTTP 422'],
   [{ attempts: 1, lastError: 'x'.repeat(121) }, `tried 1 time, last outcome: ${'x'.repeat(120)} …`],
+  [
+    { attempts: 2, lastAttemptAt: OLD, lastError: 'HTTP 422' },
+    `tried 2 times, the last ${OLD}, last outcome: HTTP 422`,
+  ],
   [{ failures: 1_200 }, 'tried 1,200 times'],
   [{ reads: 3 }, 'tried 3 times'],
   [{ thresholdSeconds: 60 }, null],

@@ -59,14 +59,15 @@ function triedCalls(status: Status): string | null {
 
 const MOST_LETTERS = 120;
 
-/** Returns how often something that is stalled has been tried and what came of it last, in words; null if nothing counts that. */
+/** Returns how often and when something that is stalled has been tried, and what came of it last, in words; null if nothing counts that. */
 export function triesOf({ evidence }: Pick<StalledItem, 'evidence'>): string | null {
-  const { attempts, failures, reads, lastError } = evidence;
+  const { attempts, failures, reads, lastAttemptAt, lastError } = evidence;
   const count = [attempts, failures, reads].find((each) => typeof each === 'number');
   if (count === undefined || count === 0) return null;
-  if (typeof lastError !== 'string') return texts.tried.times(count);
-  const outcome = lastError.length > MOST_LETTERS ? `${lastError.slice(0, MOST_LETTERS)} …` : lastError;
-  return texts.tried.timesWithOutcome(count, outcome);
+  const last = typeof lastAttemptAt === 'string' ? lastAttemptAt : null;
+  const outcome = typeof lastError === 'string' ? lastError : null;
+  const isLong = outcome !== null && outcome.length > MOST_LETTERS;
+  return texts.tried.times(count, last, isLong ? `${outcome.slice(0, MOST_LETTERS)} …` : outcome);
 }
 
 type Act = Pick<Schemas['AuditEntryView'], 'at' | 'target' | 'action'>;

@@ -36,7 +36,7 @@ export function stallOfStart(facts: StartFacts, now: Date): Look {
   const { status, updatedAt, attempts, orphans, lastError, isReplaced } = facts;
   // A start in flight whose lease has expired waits for a worker: that is the trouble of the deployment.
   if (status !== 'failed' || isReplaced) return { stall: null, lookAgainAt: null };
-  const evidence = { attempts, orphans, lastError };
+  const evidence = { attempts, lastAttemptAt: updatedAt.toISOString(), orphans, lastError };
   const until = later(updatedAt, COUNTS_MS);
   const lookAgainAt = until > now ? later(now, LOOK_AGAIN_MS) : null;
   return look([{ cause: 'start_failed', since: updatedAt, until, evidence }], now, lookAgainAt);

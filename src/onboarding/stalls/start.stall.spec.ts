@@ -17,8 +17,11 @@ const FAILED: StartFacts = {
   lastError: 'HTTP 400',
   isReplaced: false,
 };
-const evidence = { attempts: 3, orphans: 1, lastError: 'HTTP 400' };
-const failed = (since: Date) => ({ cause: 'start_failed', since, evidence });
+const failed = (since: Date) => ({
+  cause: 'start_failed',
+  since,
+  evidence: { attempts: 3, lastAttemptAt: since.toISOString(), orphans: 1, lastError: 'HTTP 400' },
+});
 
 describe('a start is stalled', () => {
   it.each<[string, Partial<StartFacts>, object | null, Date | null]>([

@@ -65,22 +65,18 @@ const LOOK_AGAIN_MS = 60_000;
 
 export function stallOfRegistration(facts: RegistrationFacts, now: Date): Look {
   const { status, createdAt, updatedAt, sentAt, attempts, lastError, isReplaced, isServed } = facts;
+  // What is pending has lost `sentAt`. Its last change is then the end of the last attempt.
+  const tried = { attempts, lastAttemptAt: (sentAt ?? updatedAt).toISOString(), lastError };
   switch (status) {
     case 'uncertain':
-      return look(
-        [{ cause: 'uncertain', since: sentAt ?? createdAt, evidence: { attempts, lastError } }],
-        now,
-      );
+      return look([{ cause: 'uncertain', since: sentAt ?? createdAt, evidence: tried }], now);
     case 'rejected':
-      return look(
-        [!isReplaced && { cause: 'rejected', since: updatedAt, evidence: { attempts, lastError } }],
-        now,
-      );
+      return look([!isReplaced && { cause: 'rejected', since: updatedAt, evidence: tried }], now);
     case 'pending': {
       // A registration that was sent once may wait for a campaign, or for a worker.
       if (attempts <= 1) return { stall: null, lookAgainAt: null };
       const from = later(createdAt, PENDING_MS);
-      const evidence = { attempts, lastError, thresholdSeconds: inSeconds(PENDING_MS) };
+      const evidence = { ...tried, thresholdSeconds: inSeconds(PENDING_MS) };
       const lookAgainAt = from > now ? from : later(now, LOOK_AGAIN_MS);
       return look(
         [isServed && { cause: 'pending_too_long', since: createdAt, from, evidence }],

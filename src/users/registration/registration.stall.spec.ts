@@ -21,7 +21,7 @@ const FACTS: RegistrationFacts = {
   isServed: true,
 };
 const lookAt = (facts: Partial<RegistrationFacts>) => stallOfRegistration({ ...FACTS, ...facts }, NOW);
-const evidence = { attempts: 2, lastError: 'HTTP 503' };
+const evidence = { attempts: 2, lastAttemptAt: ago(6).toISOString(), lastError: 'HTTP 503' };
 const tooLong = {
   cause: 'pending_too_long',
   since: ago(90),
@@ -38,7 +38,7 @@ describe('a registration is stalled', () => {
     [
       'since its creation, if nobody knows when it was sent',
       { status: 'uncertain', sentAt: null },
-      { cause: 'uncertain', since: ago(90), evidence },
+      { cause: 'uncertain', since: ago(90), evidence: { ...evidence, lastAttemptAt: ago(5).toISOString() } },
     ],
     ['once it was rejected', { status: 'rejected' }, { cause: 'rejected', since: ago(5), evidence }],
     ['not if another registration has taken its place', { status: 'rejected', isReplaced: true }, null],

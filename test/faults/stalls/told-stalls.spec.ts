@@ -65,9 +65,10 @@ async function pass(ms: number): Promise<void> {
         [ms],
       );
     await tx.query(
-      `UPDATE stalls SET evidence = evidence || jsonb_build_object('expiresAt',
-         to_char(((evidence ->> 'expiresAt')::timestamptz - $1 * interval '1 ms') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-        WHERE evidence -> 'expiresAt' IS NOT NULL`,
+      `UPDATE stalls SET evidence = evidence || (
+         SELECT jsonb_object_agg(key, to_char((value::timestamptz - $1 * interval '1 ms') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+         FROM jsonb_each_text(evidence) WHERE key IN ('expiresAt', 'lastAttemptAt')
+       ) WHERE evidence ?| ARRAY['expiresAt', 'lastAttemptAt']`,
       [ms],
     );
   });
