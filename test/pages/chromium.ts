@@ -31,12 +31,16 @@ const OFFLINE = [
 /** Without this flag, the browser loads two pages for its address bar in each window, which takes a third of its CPU time. */
 const WITHOUT_ADDRESS_BAR = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup';
 
-/** Starts a headless browser. */
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({
+const WAIT_MS = 90_000;
+
+/** Starts a headless browser, in which each wait may take as long as on a busy machine. */
+export async function launchChromium(): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: CHROMIUM!,
     args: ['--no-sandbox', ...OFFLINE, WITHOUT_ADDRESS_BAR],
   });
+  return browser.on('context', (context) => context.setDefaultTimeout(WAIT_MS));
+}
 
 /** Takes a screenshot of the whole page if PICTURES_FOLDER is set. */
 export async function picture(page: Page, name: string): Promise<void> {
