@@ -1099,6 +1099,7 @@ export const texts = {
     eventTo: (event: string, address: string) => `${event} to ${address}`,
     attempts: (count: number, last: ReactNode, next: ReactNode) =>
       say`${counts.attempt(count)}${last && say`, the last ${last}`}${next && say`, the next ${next}`}`,
+    isDue: 'is due',
 
     notStored: 'The event is no longer stored.',
     noAnswer: 'There was no answer.',

@@ -8,6 +8,7 @@ import type { Filters } from '../rules/route.js';
 import { texts } from '../texts.js';
 import { Act } from './act.js';
 import { BulkAct } from './bulk.js';
+import { useNow } from './clock.js';
 import { replaceFilters } from './link.js';
 import { List, type Filter } from './list.js';
 import { Loaded } from './loaded.js';
@@ -130,12 +131,19 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
   );
 }
 
-const Attempts = ({ of: { attempts, lastAttemptAt, nextAttemptAt } }: { readonly of: Delivery }) =>
-  texts.deliveries.attempts(
+function Attempts({ of: { attempts, lastAttemptAt, nextAttemptAt } }: { readonly of: Delivery }) {
+  const now = useNow();
+  // What is due waits for its turn, or while the endpoint fails.
+  const next =
+    nextAttemptAt && new Date(nextAttemptAt) < now
+      ? texts.deliveries.isDue
+      : nextAttemptAt && <Age at={nextAttemptAt} />;
+  return texts.deliveries.attempts(
     attempts,
     lastAttemptAt && <Age at={lastAttemptAt} />,
-    attempts > 0 && nextAttemptAt && <Age at={nextAttemptAt} />,
+    attempts > 0 && next,
   );
+}
 
 type Answer = Schemas['PreviousAttempt'];
 
