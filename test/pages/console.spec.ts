@@ -1169,7 +1169,9 @@ describeInChromium('the console, in Chromium', () => {
         expect(await faultsOf(page)).toEqual([]);
       });
       await context.addCookies(await desktop.cookies());
-      const [campaign] = await database.query<{ id: string }>(`SELECT id FROM campaigns WHERE name = 'Winter'`);
+      const [campaign] = await database.query<{ id: string }>(
+        `SELECT id FROM campaigns WHERE name = 'Winter'`,
+      );
       for (const [name, { path, until, search, press }] of Object.entries(PAGES))
         await visit(
           context,
