@@ -1103,7 +1103,9 @@ describeInChromium('the console, in Chromium', () => {
       const card = page.getByRole('listitem').filter({ hasText: 'Registrations wait for your decision' });
       await card.getByText('Tried: nothing by itself').waitFor();
       const group = page.getByRole('listitem').filter({ hasText: 'Nobody knows whether' });
-      await group.getByText(/, tried \d times?, last outcome: .* by administrator key/).waitFor();
+      await group
+        .getByText(/, tried \d times?, the last .+, last outcome: .* by administrator key/)
+        .waitFor();
       const audit = await group.getByRole('link', { name: 'Registration retried' }).getAttribute('href');
       expect(audit).toBe(`/console/audit?targets=${id}`);
       await picture(page, 'console-duty');
