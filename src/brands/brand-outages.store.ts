@@ -10,6 +10,8 @@ const NEWEST = 100;
 const LEAST_FAILING = 5;
 /** While reads are degraded, the sessions of others that must have been read since the brand fails, and none of which may have failed. */
 const LEAST_READ = 3;
+/** Sessions of others that began to fail this shortly before may do so for the same reason, such as an outage of all brands. */
+const TOGETHER = '1 minute';
 /** A session that has failed for longer does not count, so that owners can try again, and show whether the brand still fails. */
 const FAILS_WITHIN = '1 day';
 
@@ -24,7 +26,7 @@ export const FAILING_BRANDS = `
 // one, has been read since, and before one of them failed again: after an outage of the whole remote service, the sessions of one brand are
 // read before those of the others. A brand with most of the sessions opens the breaker of all reads, so that each session is read far too
 // seldom to fail three times. While reads are degraded, one failure of each session is enough, if no session of the brand has been read since,
-// several of others have, and none of others has failed. The interface has no sign of a brand but this. $1: the ms within which each open
+// several of others have, and none of others has failed: then none counts as read, however many were read before. The interface has no sign of a brand but this. $1: the ms within which each open
 // session is read.
 // OFFSET 0 prevents a hash join, which would read all polls.
 const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
@@ -49,13 +51,13 @@ const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
         FROM polled, (VALUES (1), (${UNREACHABLE_READS})) AS sorts (least_failures)
        GROUP BY brand, least_failures
     ), found AS (
-      SELECT DISTINCT ON (c.brand) c.brand, c.since, c.failing, c.read
+      SELECT DISTINCT ON (c.brand) c.brand, c.since, c.failing, CASE WHEN o.is_mixed THEN c.read ELSE 0 END
         FROM counted c CROSS JOIN LATERAL (
           SELECT count(*) FILTER (WHERE o.is_read AND o.read_at > c.since AND o.brand IS DISTINCT FROM c.brand) AS others,
                  count(*) FILTER (WHERE o.is_read AND o.read_at > c.since AND o.brand IS DISTINCT FROM c.brand
                                     AND (o.read_at < c.failed_at OR c.brand = ANY (${FAILING_BRANDS}))) AS others_between,
                  bool_or(o.is_read AND o.read_at > c.since AND o.brand = c.brand
-                         OR o.failures > 0 AND o.failing_since > c.since AND o.brand IS DISTINCT FROM c.brand) AS is_mixed
+                         OR o.failures > 0 AND o.failing_since > c.since - interval '${TOGETHER}' AND o.brand IS DISTINCT FROM c.brand) AS is_mixed
             FROM polled o) o
        WHERE c.brand IS NOT NULL AND c.users >= ${LEAST_FAILING}
          AND (c.least_failures > 1 AND c.failing >= c.read AND o.others_between > 0

@@ -251,7 +251,7 @@ export const FACTS = {
     {
       brand: text(),
       failing: count(
-        'How many of its newest sessions have failed three times in a row',
+        'How many of its newest sessions have failed three times in a row, or once while reads are held back',
         'brand_failing_sessions',
       ),
       read: count('How many of these were read at their usual interval'),

@@ -3731,7 +3731,7 @@ export interface components {
         };
         BrandOutageView: {
             brand: string;
-            /** @description How many of its newest sessions have failed three times in a row */
+            /** @description How many of its newest sessions have failed three times in a row, or once while reads are held back */
             failing: number;
             /** @description How many of these were read at their usual interval */
             read: number;

@@ -136,11 +136,11 @@ const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credential
 const failingOf = ({ remote, replicas }: Facts) =>
   isBehindProxyFault(replicas) ? [] : troubleOf(remote, 'degraded');
 
-/** Returns the brands whose sessions fail, while those of others are read: they alone hold back the reads of all. */
+/** Returns the brands whose sessions fail, while those of others were read. Whether they hold back the reads of all, or others fail by now, is not known. */
 const brandsIn = ({ brandOutages }: Facts): string =>
   brandOutages.length === 0
     ? ''
-    : `; only sessions of ${brandOutages.map(({ brand }) => brand).join(', ')} fail, and hold back the reads of all`;
+    : `; sessions of ${brandOutages.map(({ brand }) => brand).join(', ')} fail, and may hold back the reads of all`;
 
 const proxyFaultsOf = (replicas: Facts['replicas']): string[] =>
   replicas.flatMap(({ name, isAlive, proxyFault }) =>

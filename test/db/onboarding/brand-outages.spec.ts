@@ -146,6 +146,15 @@ describe('an outage of a brand', () => {
     ['found if it was read before', 'degraded', 5, 'acme', 3, 'acme', readAt(ago(7 * MINUTE))],
     ['none if another fails too', 'degraded', 5, 'acme', 3, 'zeus', { ...ONCE, failing_since: ago(MINUTE) }],
     [
+      'none if another began to fail with it',
+      'degraded',
+      5,
+      'acme',
+      3,
+      'zeus',
+      { ...ONCE, failing_since: ago(5 * MINUTE + 10_000) },
+    ],
+    [
       'found if another failed before',
       'degraded',
       5,
@@ -167,6 +176,17 @@ describe('an outage of a brand', () => {
       expect(await failing()).toEqual(result.startsWith('found') ? [brand] : []);
     },
   );
+
+  it('of a brand that is most of the sessions is found, although most of them were read shortly before', async () => {
+    await setReads('degraded');
+    await insertPolls('acme', 5, ONCE);
+    await insertPolls('acme', 6, readAt(ago(7 * MINUTE)));
+    await insertPolls('sunward', 3, READ);
+    expect(await failing()).toEqual(['acme']);
+    expect(await database.query('SELECT failing, read FROM brand_outages')).toEqual([
+      { failing: 5, read: 0 },
+    ]);
+  });
 
   it('is known by reads of sessions without a brand', async () => {
     await insertPolls('acme', 5, FAILING);
