@@ -40,6 +40,11 @@ describe('a registration is stalled', () => {
       { status: 'uncertain', sentAt: null },
       { cause: 'uncertain', since: ago(90), evidence: { ...evidence, lastAttemptAt: ago(5).toISOString() } },
     ],
+    [
+      'although it was never sent, if it may have been before a restore',
+      { status: 'uncertain', sentAt: null, attempts: 0 },
+      { cause: 'uncertain', since: ago(90), evidence: { ...evidence, attempts: 0, lastAttemptAt: null } },
+    ],
     ['once it was rejected', { status: 'rejected' }, { cause: 'rejected', since: ago(5), evidence }],
     ['not if another registration has taken its place', { status: 'rejected', isReplaced: true }, null],
     ['if it was sent in vain for over an hour', {}, tooLong],
