@@ -127,7 +127,7 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
             of: ({ stalled: stall }) => (stall === null ? null : wordsOf(stall.cause)),
             isHidden: true,
           },
-          { title: texts.titles.brands, of: ({ brands }) => namesOf(brands) || 'any' },
+          { title: texts.titles.brands, of: ({ brands }) => namesOf(brands) || texts.values.any },
           { title: texts.titles.language, of: ({ locale }) => locale, isHidden: true },
           {
             title: texts.titles.campaign,
@@ -236,7 +236,7 @@ export function InvitationPage({ id }: { readonly id: string }) {
                     {data.tenantReference}
                   </Link>,
                 ],
-                [texts.titles.brands, namesOf(data.brands) || 'any'],
+                [texts.titles.brands, namesOf(data.brands) || texts.values.any],
                 [texts.titles.language, texts.invitations.languages[data.locale ?? '']],
                 [texts.titles.created, <Instant key="created" at={data.createdAt} />],
                 [texts.titles.opened, <Instant key="opened" at={data.openedAt} none={texts.values.notYet} />],

@@ -60,7 +60,7 @@ export function KeysPage() {
           {
             title: texts.titles.state,
             of: (key) => <State of={key} />,
-            text: ({ revokedAt }) => revokedAt ?? 'valid',
+            text: ({ revokedAt }) => revokedAt ?? texts.keys.valid,
           },
           {
             title: texts.titles.lastUsed,

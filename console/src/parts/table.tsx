@@ -96,7 +96,7 @@ export function Table<Row extends RowData>({
           {table.getHeaderGroups().map((group) => (
             <tr key={group.id} role="row">
               {selection !== undefined && (
-                <th role="columnheader" scope="col" className="select">
+                <th role="columnheader" scope="col" className="select" data-title={texts.list.selectAll}>
                   <Checkbox
                     size="xs"
                     aria-label={texts.list.selectAll}
