@@ -1,4 +1,4 @@
-import type { Transaction } from '../platform/database/database.js';
+import type { Sql, Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 import { currentRequest } from '../platform/http/request-context.js';
@@ -61,11 +61,8 @@ export const isAudited = async (
 ): Promise<boolean> => (await prisma.auditEntry.count({ where })) > 0;
 
 /** Whether the execution with this id has committed an entry about the target with its id as the detail `executionId`. */
-export const isExecuted = async (
-  tx: Pick<Transaction, 'query'>,
-  target: string,
-  executionId: string,
-): Promise<boolean> => (await tx.query(IS_EXECUTED, [target, executionId])).length > 0;
+export const isExecuted = async (tx: Sql, target: string, executionId: string): Promise<boolean> =>
+  (await tx.query(IS_EXECUTED, [target, executionId])).length > 0;
 
 const IS_EXECUTED = `
     SELECT FROM audit_log WHERE target = $1 AND details ->> 'executionId' = $2 AND at > clock_timestamp() - ${REPEATABLE_FOR}`;

@@ -16,7 +16,6 @@ declare module 'fastify' {
     isSafe?: boolean;
     notInBulk?: Readonly<Record<string, unknown>>;
     operationId?: string;
-    /** Headers of each response. */
     headers?: Readonly<Record<string, string>>;
   }
 }
