@@ -66,8 +66,7 @@ const LOOK_AGAIN_MS = 60_000;
 export function stallOfRegistration(facts: RegistrationFacts, now: Date): Look {
   const { status, createdAt, updatedAt, sentAt, attempts, lastError, isReplaced, isServed } = facts;
   // What is pending has lost `sentAt`. Its last change is then the end of the last attempt.
-  const lastAttemptAt = attempts === 0 ? null : (sentAt ?? updatedAt).toISOString();
-  const tried = { attempts, lastAttemptAt, lastError };
+  const tried = { attempts, lastAttemptAt: attempts ? (sentAt ?? updatedAt).toISOString() : null, lastError };
   switch (status) {
     case 'uncertain':
       return look([{ cause: 'uncertain', since: sentAt ?? createdAt, evidence: tried }], now);
