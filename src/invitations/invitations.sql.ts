@@ -250,6 +250,14 @@ export const CLAIM_WISHES = prepared('invitations.claim_wishes')`
      WHERE id = ANY ($1::uuid[])
     RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`;
 
+/**
+ * Makes a claimed wish due again soon whose start was not sent although the remote service has recovered: after $2 ms, or half of the time
+ * since then. A process may learn of the recovery later than the wish is claimed.
+ */
+export const RETRY_WISH = `
+    UPDATE invitations SET wish_due_at = least(wish_due_at, now() + greatest($2 * interval '1 ms', (now() - ${HEALTHY_SINCE}) / 2))
+     WHERE id = $1 AND wish_due_at IS NOT NULL AND ${HEALTHY_SINCE} IS NOT NULL`;
+
 /** Records that the wish for brand $2 has led to a session. $3: the owner had to wait for it, so a reminder is due now. */
 export const FULFIL_WISH = `
     UPDATE invitations

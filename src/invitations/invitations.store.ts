@@ -293,6 +293,10 @@ export class InvitationsStore {
     }, OUTCOME);
   }
 
+  async retryWish({ id }: ClaimedWish, afterMs: number): Promise<void> {
+    await this.database.query(sql.RETRY_WISH, [id, afterMs]);
+  }
+
   async dropWish({ id, brand }: ClaimedWish): Promise<void> {
     await this.database.query(sql.DROP_WISH, [id, brand]);
   }

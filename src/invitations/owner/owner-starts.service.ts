@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { StartSessionService } from '../../onboarding/start/start-session.service.js';
+import { StartSessionService, UnsentStart } from '../../onboarding/start/start-session.service.js';
 import { SessionViewsStore } from '../../onboarding/store/session-views.store.js';
 import { within } from '../../platform/async/within.js';
 import { Environment } from '../../platform/env/environment.js';
@@ -67,6 +67,8 @@ export class OwnerStarts {
         await this.store.dropWish(wish).catch(() => {});
         return { kind: 'rejected' };
       }
+      if (hasWaited && error instanceof UnsentStart)
+        await this.store.retryWish(wish, error.retryAfterMs).catch(() => {});
       if (!(error instanceof Problem))
         this.logger.warn({ message: `a wish could not be fulfilled: ${errorText(error)}`, invitationId: id });
       return { kind: 'waiting' };

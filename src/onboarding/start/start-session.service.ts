@@ -19,6 +19,16 @@ const MAX_ATTEMPTS = 2;
 const CHECK_AGAIN_MS = 50;
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 
+/** The problem of a start that was not sent, so that it has left nothing at the remote service. */
+export class UnsentStart extends Problem {
+  constructor(
+    detail: string,
+    readonly retryAfterMs = DEFAULT_RETRY_AFTER_MS,
+  ) {
+    super('remote_unavailable', detail, { retryAfterSeconds: retryAfterMs / 1_000 });
+  }
+}
+
 interface Started {
   readonly session: SessionRow;
   readonly reused: boolean;
@@ -76,7 +86,7 @@ export class StartSessionService {
           break;
         }
         case 'held_back':
-          throw unavailable(`The last start has failed: ${begun.error}`, begun.retryAfterMs);
+          throw new UnsentStart(`The last start has failed: ${begun.error}`, begun.retryAfterMs);
         case 'gone':
           throw new Problem('not_found', `There is no grid location ${wanted.gridLocationId}`);
         case 'in_flight':
@@ -117,7 +127,7 @@ export class StartSessionService {
         case 'not_sent': {
           const failure = failureOf(outcome);
           await this.starts.fail(start, failure, 0);
-          throw unavailable(detailOf(failure), outcome.retryAfterMs);
+          throw new UnsentStart(detailOf(failure), outcome.retryAfterMs);
         }
         case 'ambiguous': {
           const failure = failureOf(outcome);

@@ -26,9 +26,9 @@ export const isSent = (operation: OperationClass): string => `
     NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', '${operation}')
                   AND (o.health <> 'healthy' OR o.open_until IS NOT NULL OR o.quiet_until > now()))`;
 
-/** Returns since when no trouble of an operation is announced, or null while some is. */
+/** Returns since when no trouble of an operation is announced, or null while some is or no call is sent. */
 export const healthySince = (operation: OperationClass): string => `
-    (SELECT max(o.since) FROM remote_operations o WHERE o.operation IN ('token', '${operation}') HAVING bool_and(o.health = 'healthy'))`;
+    (SELECT max(o.since) FROM remote_operations o WHERE o.operation IN ('token', '${operation}') AND ${isSent(operation)})`;
 
 /** Returns a statement that changes the operation $1 and notifies the replicas. */
 const notifying = (set: string, where = 'true') => `

@@ -1577,6 +1577,37 @@ describe('a reminder', () => {
     expect((await remindersOf(id)).map(({ data }) => data.cause)).toEqual(['recovered']);
   });
 
+  it('is not waited for by owners whose outage another process has seen end: all their starts are taken', async () => {
+    await withReplica(service, { ROLE: 'api' }, async (replica) => {
+      const waiting = await Promise.all(Array.from({ length: 4 }, () => invite()));
+      const ids = waiting.map(({ id }) => id);
+      await service.sandbox!.control.addFault({
+        operation: 'start_session',
+        kind: 'answer',
+        status: 503,
+        times: null,
+      });
+      await Promise.all(waiting.map(({ url }) => click(url)));
+      const gridLocationId = await client.locate();
+      const isServed = async () => (await service.app.get(InvitationsStore).findOutages()).isServed;
+      await waitFor(
+        'the outage to be known',
+        async () => (await client.start(gridLocationId)).status === 503 && !(await isServed()),
+      );
+      await query(
+        `UPDATE invitations SET wished_at = now() - interval '3 h', wish_due_at = now() + interval '59 min' WHERE id = ANY ($1)`,
+        [ids],
+      );
+      await service.sandbox!.control.clearFaults();
+      const other = TestClient.of(replica);
+      await waitFor(
+        'a start of the other process to succeed',
+        async () => (await other.start(gridLocationId)).status < 300,
+      );
+      await Promise.all(ids.map((id) => isIn(id, 'started')));
+    });
+  });
+
   it('is not due while the brand fails with which the owner is not done, and once when it is over', async () => {
     const { control } = service.sandbox!;
     for (let n = 0; n < 5; n++) {
