@@ -37,7 +37,7 @@ const StalledPage = loaded(async () => (await import('./pages/stalled.js')).Stal
 const WebhooksPage = loaded(async () => (await import('./pages/webhooks.js')).WebhooksPage);
 
 /** Loads what a search leads to, so that its hits are not delayed by it. */
-const prepareSearch = () => void Promise.all([SearchPage.load(), CustomersPage.load()]);
+const prepareSearch = () => void Promise.allSettled([SearchPage.load(), CustomersPage.load()]);
 
 export const App = () => (
   <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
