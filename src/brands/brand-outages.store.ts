@@ -22,13 +22,18 @@ const ALLOWED_LATENESS = 4 / 3;
 export const FAILING_BRANDS = `
     ARRAY(SELECT o.brand FROM brand_outages o WHERE o.checked_at > now() - interval '2 minutes')`;
 
-// A brand fails if newest sessions of at least 5 users cannot be read, at least as many as can, and a session of another brand, or without
-// one, has been read since, and before one of them failed again: after an outage of the whole remote service, the sessions of one brand are
-// read before those of the others. A brand with most of the sessions opens the breaker of all reads, so that each session is read far too
-// seldom to fail three times. While reads are degraded, one failure of each session is enough, if no session of the brand has been read since,
-// several of others have, and none of others has failed: then none counts as read, however many were read before. The interface has no sign of a brand but this. $1: the ms within which each open
-// session is read.
-// OFFSET 0 prevents a hash join, which would read all polls.
+/*
+ * The interface has no sign of a brand but the reads of its sessions. A brand fails if sessions of at least 5 users cannot be read although
+ * those of others can. There are two signs of that:
+ *
+ * - At least as many newest sessions of the brand have failed three times in a row as could be read. A session of another brand, or without
+ *   one, has been read since, and before one of these failed again: after an outage of the whole remote service, the sessions of one brand
+ *   are read before those of the others.
+ * - While reads are degraded, one failure of each session is enough: a brand with most of the sessions opens the breaker of all reads, so that
+ *   each session is read far too seldom to fail three times. Since then, no session of the brand has been read, three of others have, and none
+ *   of others has begun to fail. Here no session of the brand counts as read, however many were read before.
+ */
+// $1: the ms within which each open session is read. OFFSET 0 prevents a hash join, which would read all polls.
 const UPDATE_OUTAGES = prepared('onboarding.update_brand_outages')`
     WITH RECURSIVE ${BRANDS_OF_SESSIONS}, newest AS (
       SELECT s.* FROM brands b CROSS JOIN LATERAL (
