@@ -27,10 +27,10 @@ const WITHIN_MS = 5_000;
 /** The rows of a download that is longer than what the kernel buffers. */
 const ROWS = 40_000;
 
-// Has a connection for each operation, on which a lock is waited for as long as a busy machine needs to send all of them. A process with the
-// role `api` changes nothing by itself.
+// Has a connection for each operation, on which a lock is waited for as long as a busy machine needs to send all of them, as is a response that
+// is held. A process with the role `api` changes nothing by itself.
 const service = useTestApp(
-  { ROLE: 'api', DATABASE_POOL_SIZE: 40 },
+  { ROLE: 'api', DATABASE_POOL_SIZE: 40, SCS_TIMEOUT_MS: 60_000, POLL_LEASE_MS: 120_000 },
   {
     prepare: (app) =>
       void Object.assign(app.get(Database).pool.options, { ...withSettings({}), query_timeout: 0 }),
