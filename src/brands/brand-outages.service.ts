@@ -4,7 +4,7 @@ import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
-import { updateBrandOutages } from './brand-outages.store.js';
+import { updateBrandOutages } from './brands.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 const FIND_EVERY_MS = 10_000;

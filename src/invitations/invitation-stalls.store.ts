@@ -1,6 +1,6 @@
 import { prepared } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
-import { FAILING_BRANDS } from '../brands/brand-outages.store.js';
+import { FAILING_BRANDS } from '../brands/brands.store.js';
 import { isSent } from '../remote/shared/operations.store.js';
 import type { DeclaredKind, SubjectFacts } from '../stalls/stall-kinds.js';
 import { START_STALLS } from '../onboarding/stalls/session-stalls.store.js';

@@ -62,17 +62,11 @@ export class InvitationUpkeep extends BackgroundTasks {
     this.since = new Date(now.getTime() - CHANGE_OVERLAP_MS);
   }
 
-  /**
-   * Returns 0 if more wishes may be due that can be fulfilled: after an outage, many owners wait. Tries one wish first, since this process
-   * may not know yet that the outage is over: it would refuse the starts beside the first, and their owners would wait for up to an hour.
-   */
+  /** Returns 0 if more wishes may be due that can be fulfilled: after an outage, many owners wait. */
   private async fulfilWishes(): Promise<number | void> {
-    for (const most of [1, WISHES_AT_ONCE]) {
-      const wishes = await this.store.claimWishes(most, this.starts.retryMs);
-      const begun = await Promise.all(wishes.map((wish) => this.starts.fulfil(wish, true)));
-      if (wishes.length < most || !begun.every(({ kind }) => kind === 'started')) return;
-    }
-    return 0;
+    const wishes = await this.store.claimWishes(WISHES_AT_ONCE, this.starts.retryMs);
+    const begun = await Promise.all(wishes.map((wish) => this.starts.fulfil(wish, true)));
+    if (wishes.length === WISHES_AT_ONCE && begun.every(({ kind }) => kind === 'started')) return 0;
   }
 
   private async expire(): Promise<void> {

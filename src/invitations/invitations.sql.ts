@@ -1,6 +1,6 @@
 import { mayAct } from '../access/acting-caller.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
-import { FAILING_BRANDS } from '../brands/brand-outages.store.js';
+import { FAILING_BRANDS } from '../brands/brands.store.js';
 import { HAS_LOST_ALL, SQL_OPEN_STATES } from '../onboarding/store/sessions.sql.js';
 import { prepared } from '../platform/database/database.js';
 import { healthySince, isSent } from '../remote/shared/operations.store.js';

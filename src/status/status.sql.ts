@@ -1,4 +1,4 @@
-import { FAILING_BRANDS } from '../brands/brand-outages.store.js';
+import { FAILING_BRANDS } from '../brands/brands.store.js';
 import { IS_OPEN } from '../onboarding/poll/read-budget.store.js';
 import { COUNT } from '../stalls/stalls.sql.js';
 import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';

@@ -1162,7 +1162,7 @@ CREATE TABLE brand_outages (
   checked_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT brand_outages_most_fail CHECK (0 <= read AND read <= failing)
 );
-COMMENT ON TABLE brand_outages IS 'The brands of which most of the newest sessions can not be read now, while those of others are. One worker finds them every few seconds (src/brands/brand-outages.store.ts). Owners do not begin with them meanwhile.';
+COMMENT ON TABLE brand_outages IS 'The brands of which most of the newest sessions can not be read now, while those of others are. One worker finds them every few seconds (src/brands/brands.store.ts). Owners do not begin with them meanwhile.';
 COMMENT ON COLUMN brand_outages.brand IS 'The brand of the sessions, as it was given at their start.';
 COMMENT ON COLUMN brand_outages.since IS 'Since when enough sessions have failed.';
 COMMENT ON COLUMN brand_outages.failing IS 'How many of its newest sessions have failed three times in a row, or once while reads are held back.';

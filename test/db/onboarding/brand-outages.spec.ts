@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { FAILING_BRANDS, updateBrandOutages } from '../../../src/brands/brand-outages.store.js';
+import { FAILING_BRANDS, updateBrandOutages } from '../../../src/brands/brands.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';

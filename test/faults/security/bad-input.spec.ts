@@ -26,8 +26,6 @@ const CURSORS = isLong ? 50 : 8;
 const AT_ONCE = 16;
 /** The timeout of a response: longer than any response takes on a busy machine. */
 const RESPONDS_WITHIN_MS = 30_000;
-/** How often a request is sent again that got a 503, such as one for the readiness of a busy service. */
-const MOST_AGAIN = 20;
 const SEED = 20_261_126;
 
 interface Result {
@@ -102,7 +100,7 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
   let pages = 0;
   const statuses = new Set<number>();
   const faults: string[] = [];
-  // Requests that got a 503 because the service was busy. The test sends them again, one at a time, until they get another response.
+  // Requests that got a 503 because the service was busy. The test sends each of them once more when the service is ready.
   const postponed: Request[] = [];
 
   async function send(request: Request, isLast = false): Promise<void> {
@@ -141,8 +139,10 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
   }
 
   await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
-  for (let times = 1; postponed.length > 0; times++)
-    for (const request of postponed.splice(0)) await send(request, times === MOST_AGAIN);
+  for (const request of postponed) {
+    await waitFor('the service to be ready', async () => (await fetch(`${service.url}/health/ready`)).ok);
+    await send(request, true);
+  }
   const endpoints = await service.database.query<{ url: string }>('SELECT url FROM webhook_endpoints');
   return { faults, statuses, sent, pages, receivers: endpoints.map(({ url }) => new URL(url).hostname) };
 }

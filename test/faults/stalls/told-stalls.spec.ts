@@ -158,7 +158,7 @@ async function live(histories: number, prepare: () => Promise<unknown> = () => P
           if (found.length > 0) throw new Error(found.join('\n'));
           return true;
         },
-        10_000,
+        isLong ? 2_000 : 10_000,
       ).catch(() => {});
       result.differences.push(...found.map((each) => `history ${first}, step ${step}: ${each}`));
       result.compared += (await readFacts()).size;
