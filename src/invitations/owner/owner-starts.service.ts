@@ -68,7 +68,7 @@ export class OwnerStarts {
         return { kind: 'rejected' };
       }
       if (hasWaited && error instanceof UnsentStart)
-        await this.store.retryWish(wish, error.retryAfterMs).catch(() => {});
+        await this.store.retryWish(wish, this.retryMs).catch(() => {});
       if (!(error instanceof Problem))
         this.logger.warn({ message: `a wish could not be fulfilled: ${errorText(error)}`, invitationId: id });
       return { kind: 'waiting' };

@@ -20,14 +20,7 @@ const CHECK_AGAIN_MS = 50;
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 
 /** The problem of a start that was not sent, so that it has left nothing at the remote service. */
-export class UnsentStart extends Problem {
-  constructor(
-    detail: string,
-    readonly retryAfterMs = DEFAULT_RETRY_AFTER_MS,
-  ) {
-    super('remote_unavailable', detail, { retryAfterSeconds: retryAfterMs / 1_000 });
-  }
-}
+export class UnsentStart extends Problem {}
 
 interface Started {
   readonly session: SessionRow;
@@ -86,7 +79,7 @@ export class StartSessionService {
           break;
         }
         case 'held_back':
-          throw new UnsentStart(`The last start has failed: ${begun.error}`, begun.retryAfterMs);
+          throw unavailable(`The last start has failed: ${begun.error}`, begun.retryAfterMs, UnsentStart);
         case 'gone':
           throw new Problem('not_found', `There is no grid location ${wanted.gridLocationId}`);
         case 'in_flight':
@@ -127,7 +120,7 @@ export class StartSessionService {
         case 'not_sent': {
           const failure = failureOf(outcome);
           await this.starts.fail(start, failure, 0);
-          throw new UnsentStart(detailOf(failure), outcome.retryAfterMs);
+          throw unavailable(detailOf(failure), outcome.retryAfterMs, UnsentStart);
         }
         case 'ambiguous': {
           const failure = failureOf(outcome);
@@ -149,8 +142,8 @@ export class StartSessionService {
 
   /** Returns the problem of a failed start, with the time until which the location and brand are held back. */
   private async held(wanted: WantedSession, failure: StartFailure, code: UnavailableCode): Promise<Problem> {
-    const waitMs = await this.starts.findWait(wanted).catch(() => 0);
-    return unavailable(detailOf(failure), Math.max(waitMs, DEFAULT_RETRY_AFTER_MS), code);
+    const waitMs = Math.max(await this.starts.findWait(wanted).catch(() => 0), DEFAULT_RETRY_AFTER_MS);
+    return new Problem(code, detailOf(failure), { retryAfterSeconds: waitMs / 1_000 });
   }
 }
 
@@ -158,8 +151,5 @@ type UnavailableCode = 'remote_unavailable' | 'database_unavailable';
 
 const detailOf = ({ error }: StartFailure): string => `The start has failed: ${error}`;
 
-const unavailable = (
-  detail: string,
-  retryAfterMs = DEFAULT_RETRY_AFTER_MS,
-  code: UnavailableCode = 'remote_unavailable',
-) => new Problem(code, detail, { retryAfterSeconds: retryAfterMs / 1_000 });
+const unavailable = (detail: string, retryAfterMs = DEFAULT_RETRY_AFTER_MS, Kind = Problem): Problem =>
+  new Kind('remote_unavailable', detail, { retryAfterSeconds: retryAfterMs / 1_000 });
