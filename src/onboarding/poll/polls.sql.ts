@@ -45,9 +45,13 @@ const DUE_OF_LANE = `session_polls q
 const SINCE = (time: string) => `(${LANE}, q.due_at) >= (l.lane, ${time})`;
 const IN_ORDER = `ORDER BY ${LANE}, q.due_at`;
 
+/** The lanes `l` with a due row, and when the first of each became due. */
+// Without the order, the planner expects a due row soon, and reads the whole table for each lane that has none.
+const LANES_WITH_DUE = `${ALL_LANES}, LATERAL (
+              SELECT q.due_at FROM ${DUE_OF_LANE} AND ${SINCE("'-infinity'")} ${IN_ORDER} LIMIT 1) head`;
+
 /** Whether a session is due. */
-export const ANY_DUE = `SELECT FROM ${ALL_LANES}, LATERAL (
-    SELECT FROM ${DUE_OF_LANE} AND ${SINCE("'-infinity'")} LIMIT 1) q`;
+export const ANY_DUE = `SELECT FROM ${LANES_WITH_DUE}`;
 
 /** Locks and returns at most $2 due sessions: first at most $1 fresh ones, then any others. See lanes.rules.ts. */
 // The parts are MATERIALIZED, since a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
@@ -61,8 +65,7 @@ export const SELECT_DUE = prepared('onboarding.select_due_polls')`
        LIMIT $1
     ), latest AS MATERIALIZED (
       SELECT q.* FROM (
-          SELECT l.lane FROM ${ALL_LANES}, LATERAL (
-              SELECT q.due_at FROM ${DUE_OF_LANE} AND ${SINCE("'-infinity'")} ${IN_ORDER} LIMIT 1) head
+          SELECT l.lane FROM ${LANES_WITH_DUE}
            ORDER BY extract(epoch FROM now() - head.due_at) / extract(epoch FROM l.longest) DESC) l, LATERAL (
           SELECT q.* FROM ${DUE_OF_LANE} AND ${SINCE("'-infinity'")} AND q.session_id NOT IN (SELECT session_id FROM fresh)
            ${IN_ORDER} LIMIT $2 FOR UPDATE SKIP LOCKED) q

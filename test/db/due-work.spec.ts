@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { seed } from '../../bench/seed/seed.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { DueWork } from '../../src/platform/tasks/due-work.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
+import { withClient } from '../setup/database/with-client.js';
+import { startTestApp } from '../setup/test-app.js';
+import { environmentFor } from '../setup/test-environment.js';
+
+const SESSIONS = 1_000;
+/** The lanes of the poller take three each. */
+const MOST_PAGES = 40;
+
+/** Adds polls that are not due. Their order on disk is not that of any index, as after days of reads. */
+const MANY_POLLS = `
+    INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
+    SELECT gen_random_uuid(), user_id, due_at + random() * interval '1 day', claimed_at, checked_at, phase, anchor_at
+      FROM session_polls, generate_series(1, 100) ORDER BY random()`;
+
+interface Explained {
+  readonly 'QUERY PLAN': readonly [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }];
+}
+
+// A worker asks each second, and most often nothing is due.
+describe('what a task asks to learn whether it has work', () => {
+  const testDatabase = useTestDatabase();
+  let database: Database;
+  let conditions: string[];
+
+  beforeAll(async () => {
+    await seed(environmentFor(testDatabase.url), { sessions: SESSIONS, force: false, say: () => {} });
+    database = testDatabase.open();
+    await withClient(testDatabase.url, async (client) => {
+      await client.query('SET session_replication_role TO replica');
+      await client.query(MANY_POLLS);
+      await client.query('VACUUM ANALYZE');
+    });
+    const declared = jest.spyOn(DueWork.prototype, 'declare');
+    const worker = await startTestApp({ ROLE: 'worker', DATABASE_URL: testDatabase.url });
+    await worker.close();
+    conditions = declared.mock.calls.map(([condition]) => condition);
+    declared.mockRestore();
+  });
+
+  it('reads no table as a whole', async () => {
+    expect(conditions.length).toBeGreaterThan(15);
+    const dear: [string, number][] = [];
+    for (const condition of conditions) {
+      const [explained] = await database.query<Explained>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT EXISTS (${condition})`,
+      );
+      const { Plan: plan } = explained!['QUERY PLAN'][0];
+      const pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+      if (pages > MOST_PAGES) dear.push([condition, pages]);
+    }
+    expect(dear).toEqual([]);
+  });
+});
