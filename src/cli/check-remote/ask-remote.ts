@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readTokenResponse, TOKEN_RESPONSE, tokenRequest } from '../../auth/token.client.js';
-import { readSessionRequest } from '../../onboarding/remote/session.client.js';
+import { readSessionRequest, type PathShape } from '../../onboarding/remote/session.client.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideToken } from '../../platform/redaction/secrets.js';
 import { findDrift } from '../../drift/find-drift.js';
@@ -78,16 +78,10 @@ export class RemoteQuestions {
     const { SCS_API_KEY: ApiKey } = this.environment;
     const no_key = await this.raw.call({ method: 'GET', path: '/api/v1/ssa' });
     if (token === null) return { no_key, no_token: null, unknown_id: null };
-    const { path } = unknownSession('onboarding');
+    const path = unknownPath('onboarding');
     const no_token = await this.raw.call({ method: 'GET', path, headers: { ApiKey } });
-    return {
-      no_key,
-      no_token,
-      unknown_id: {
-        onboarding: await this.readUnknown('onboarding', token),
-        user: await this.readUnknown('user', token),
-      },
-    };
+    const onboarding = await this.readUnknown('onboarding', token);
+    return { no_key, no_token, unknown_id: { onboarding, user: await this.readUnknown('user', token) } };
   }
 
   /** Sends a wrong key and a wrong secret, once each, and then requests a second token and uses the first. */
@@ -110,15 +104,15 @@ export class RemoteQuestions {
     });
   }
 
-  private readUnknown(shape: 'onboarding' | 'user', token: string): Promise<SeenCall> {
+  private readUnknown(shape: PathShape, token: string): Promise<SeenCall> {
     const { SCS_API_KEY: ApiKey } = this.environment;
     const headers = { ApiKey, authorization: `Bearer ${token}` };
-    return this.raw.call({ method: 'GET', path: unknownSession(shape).path, headers });
+    return this.raw.call({ method: 'GET', path: unknownPath(shape), headers });
   }
 }
 
-const unknownSession = (shape: 'onboarding' | 'user') =>
-  readSessionRequest(shape, { sessionId: randomUUID(), userId: randomUUID() });
+const unknownPath = (shape: PathShape): string =>
+  readSessionRequest(shape, { sessionId: randomUUID(), userId: randomUUID() }).path;
 
 function parsed(text: string): unknown {
   try {

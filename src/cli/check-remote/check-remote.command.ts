@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { TokenStore } from '../../auth/token.store.js';
 import { VERSION } from '../../platform/build.js';
@@ -54,7 +54,7 @@ export function checkRemoteCommand(readEnvironment: ReadEnvironment): Command {
       const customer = readCustomer(options);
       await withDatabase(readEnvironment, async (database, environment) => {
         hideConfiguredSecrets(environment);
-        await refuseFiles(options);
+        refuseFiles(options);
         refuseStandIn(environment);
         await check(database, environment, { ...options, customer });
       });
@@ -179,18 +179,9 @@ function refuseStandIn({ SCS_BASE_URL }: Environment): void {
 }
 
 /** Refuses files that exist before the first call, so that no result is lost. */
-async function refuseFiles({ report, record }: Options): Promise<void> {
-  for (const file of [report, record]) {
-    if (
-      file === undefined ||
-      (await access(file).then(
-        () => false,
-        () => true,
-      ))
-    )
-      continue;
-    throw new CommandError('usage', `${file} exists: name a new file.`, 2);
-  }
+function refuseFiles({ report, record }: Options): void {
+  const file = [report, record].find((each) => each !== undefined && existsSync(each));
+  if (file !== undefined) throw new CommandError('usage', `${file} exists: name a new file.`, 2);
 }
 
 /** Writes a new file that only you can read. Returns what went wrong: the result must be printed all the same. */

@@ -1,19 +1,8 @@
-import { parseInstant } from '../../platform/time/instant.rules.js';
 import { driftFindings } from './drift-findings.rules.js';
 import { describeCall } from './silent-findings.rules.js';
 import { durationOf } from './token-findings.rules.js';
-import {
-  findingsOf,
-  type Finding,
-  isLost,
-  type SeenJob,
-  type SeenObject,
-  type SeenSession,
-  type SeenUser,
-  describeTimeForm,
-  timeFormOf,
-  type TimeForm,
-} from './seen.rules.js';
+import { describeTimeForm, findingsOf, lifetimeMsOf, statusOf, timeFormOf } from './seen.rules.js';
+import type { Finding, SeenJob, SeenObject, SeenSession, SeenUser, TimeForm } from './seen.rules.js';
 
 const DAY_MS = 86_400_000;
 
@@ -45,11 +34,8 @@ function ofUser(user: SeenUser): Finding[] {
   ];
 }
 
-const statusOf = ({ call }: SeenObject): number | null =>
-  call === null || isLost(call) ? null : call.status;
-
 function meansOfNoUser(user: SeenUser): string {
-  const status = statusOf(user);
+  const status = statusOf(user.call);
   if (status === null || status >= 500)
     return 'Nobody knows whether the user is registered. See docs/registrations.md.';
   return status < 300
@@ -58,7 +44,7 @@ function meansOfNoUser(user: SeenUser): string {
 }
 
 function meansOfNoStart(start: SeenSession): string {
-  const status = statusOf(start);
+  const status = statusOf(start.call);
   if (status === 401 || status === 403)
     return 'The tenant token is not accepted as user access token (section 5.7). Ask the provider how a user access token is obtained; src/remote/README.md says where it goes.';
   return status !== null && status < 300
@@ -71,9 +57,8 @@ const inTheWay = (name: string, section: string, seen: SeenObject): Finding[] =>
   seen.drifts.length === 0 ? [] : driftFindings(name, section, seen);
 
 function ofStart(start: SeenSession): Finding[] {
-  if (start.fault !== null) {
+  if (start.fault !== null)
     return [failed('start', '4.3', start, meansOfNoStart(start)), ...inTheWay('start', '2.5', start)];
-  }
   const findings = [ofCall('start', start), ...driftFindings('start', '2.5', start)];
   if (start.call === null) return findings;
   return [
@@ -89,13 +74,12 @@ function ofStart(start: SeenSession): Finding[] {
   ];
 }
 
-function ofLifetime({ createdAt, expiresAt }: SeenSession): Finding {
-  const [from, to] = [createdAt, expiresAt].map((value) => parseInstant(value, 'remote'));
-  const ms = from?.kind === 'instant' && to?.kind === 'instant' ? to.at.getTime() - from.at.getTime() : NaN;
+function ofLifetime(start: SeenSession): Finding {
+  const ms = lifetimeMsOf(start);
   const { fits, differs } = findingsOf('session.lifetime', 'one day in the sample');
-  if (Math.abs(ms - DAY_MS) <= 60_000) return fits(durationOf(ms));
+  if (ms !== null && Math.abs(ms - DAY_MS) <= 60_000) return fits(durationOf(ms));
   return differs(
-    Number.isNaN(ms) ? 'unknown' : durationOf(ms),
+    ms === null ? 'unknown' : durationOf(ms),
     'The link of an owner works for this time. After it, a click on the invitation starts another session.',
   );
 }
@@ -145,7 +129,7 @@ function ofReads(reads: Reads): Finding[] {
 
 function describe(read: SeenSession): string {
   if (read.call === null) return 'not asked';
-  const isUnread = read.fault !== null && (statusOf(read) ?? 300) < 300;
+  const isUnread = read.fault !== null && (statusOf(read.call) ?? 300) < 300;
   return isUnread ? `${describeCall(read.call)}: ${read.fault}` : describeCall(read.call);
 }
 

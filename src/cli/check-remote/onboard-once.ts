@@ -32,7 +32,6 @@ const RECORDED_DRIFT = `
 /** What was registered and started, now or by an earlier run. */
 interface Onboarded {
   readonly seen: SeenJob;
-  readonly userId: string | null;
   readonly sessionId: string | null;
 }
 
@@ -64,18 +63,16 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
     app.get(RegistrationsService).register({ tenantReference, gridLocations: [{ ean }] }),
   );
   const userCall = calls.get('register_user') ?? null;
-  const unusable = (fault: string): Onboarded => {
-    const user = userCall === null ? { ...NOT_REPEATED, keepsDigits: null } : userOf(userCall, customer);
-    const seen = { user: { ...user, fault }, start: null, known: 0, reads: null };
-    return { seen, userId: null, sessionId: null };
-  };
-  if ('fault' in registered) return unusable(registered.fault);
-  if (registered.value.kind === 'open') return unusable(faultOfOpen(registered.value.registration));
+  const seenUser = userCall === null ? { ...NOT_REPEATED, keepsDigits: null } : userOf(userCall, customer);
+  const ended = (user: SeenUser, start: SeenSession | null): Onboarded => ({
+    seen: { user, start, known: 0, reads: null },
+    sessionId: null,
+  });
+  if ('fault' in registered) return ended({ ...seenUser, fault: registered.fault }, null);
+  if (registered.value.kind === 'open')
+    return ended({ ...seenUser, fault: faultOfOpen(registered.value.registration) }, null);
   const { user } = registered.value;
-  const seenUser =
-    userCall === null
-      ? { ...NOT_REPEATED, drifts: await recorded('register_user'), keepsDigits: null }
-      : userOf(userCall, customer);
+  const usedUser = userCall === null ? { ...seenUser, drifts: await recorded('register_user') } : seenUser;
   if (userCall !== null) await audit(app, 'remote_check.registered', user.id);
   const gridLocationId = user.gridLocations.find((location) => location.ean === ean)!.id;
 
@@ -85,8 +82,7 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
   const startCall = calls.get('start_session') ?? null;
   if ('fault' in started) {
     const seenStart = startCall === null ? NOT_REPEATED : startOf(startCall);
-    const start = { ...seenStart, fault: started.fault };
-    return { seen: { user: seenUser, start, known: 0, reads: null }, userId: user.id, sessionId: null };
+    return ended(usedUser, { ...seenStart, fault: started.fault });
   }
   const { id: sessionId } = started.value.session;
   if (startCall !== null) await audit(app, 'remote_check.started', sessionId);
@@ -99,7 +95,7 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
          FROM onboarding_sessions s WHERE id = $1`,
     [sessionId],
   );
-  const read = async (shape: 'onboarding' | 'user'): Promise<SeenSession> => {
+  const read = async (shape: session.PathShape): Promise<SeenSession> => {
     const request = session.readSessionRequest(shape, { sessionId, userId: user.id });
     const sentAt = performance.now();
     const sent = await app
@@ -108,7 +104,7 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
     return sessionOf(callOf(sent, performance.now() - sentAt), session.READ_RESPONSE, sessionId, row!.at);
   };
   const reads = { onboarding: await read('onboarding'), user: await read('user') };
-  return { seen: { user: seenUser, start, known: row!.known, reads }, userId: user.id, sessionId };
+  return { seen: { user: usedUser, start, known: row!.known, reads }, sessionId };
 }
 
 const NOT_REPEATED: SeenSession = {

@@ -1,15 +1,7 @@
 import { readExpiresIn } from '../../auth/expires-in.rules.js';
 import type { Drift } from '../../remote/drift.js';
-import { parseInstant } from '../../platform/time/instant.rules.js';
-import {
-  isLost,
-  type Seen,
-  type SeenCall,
-  type SeenObject,
-  type SeenSession,
-  timeFormOf,
-  type TokenForm,
-} from './seen.rules.js';
+import { isLost, lifetimeMsOf, statusOf, timeFormOf } from './seen.rules.js';
+import type { Seen, SeenCall, SeenObject, SeenSession, TokenForm } from './seen.rules.js';
 
 /** The version of the format. `npm run sandbox -- --like FILE` reads it (sandbox/habits.ts). */
 const VERSION = 1;
@@ -62,7 +54,7 @@ export function recordingOf(seen: Seen, redact: Redact) {
     user: job && isShaped(job.user) ? shapeOf(job.user, times(job.user.createdAt)) : null,
     start:
       job?.start && isShaped(job.start)
-        ? { ...shapeOf(job.start, times(job.start.createdAt)), lifetimeSeconds: lifetimeOf(job.start) }
+        ? { ...shapeOf(job.start, times(job.start.createdAt)), lifetimeSeconds: lifetimeSecondsOf(job.start) }
         : null,
     read: readShapeOf(job),
   };
@@ -76,9 +68,6 @@ function formOf({ isJwt, length, endsAt }: TokenForm, receivedAt: Date) {
   const ms = endsAt === null ? null : endsAt.getTime() - receivedAt.getTime();
   return { isJwt, length, lifetimeSeconds: ms === null || ms < 1_000 ? null : Math.round(ms / 1_000) };
 }
-
-const statusOf = (call: SeenCall | null): number | null =>
-  call === null || isLost(call) ? null : call.status;
 
 /** Returns the read of an unknown session by a path that is served, as far as that is known. */
 function unknownOf(calls: Seen['refusals']['unknown_id'], job: Seen['job']): SeenCall | null {
@@ -144,10 +133,9 @@ function unservedOf(job: Seen['job']): SeenCall | null {
   return job.reads[path === 'onboarding' ? 'user' : 'onboarding'].call;
 }
 
-function lifetimeOf({ createdAt, expiresAt }: SeenSession): number | null {
-  const [from, to] = [createdAt, expiresAt].map((value) => parseInstant(value, 'remote'));
-  if (from?.kind !== 'instant' || to?.kind !== 'instant') return null;
-  return Math.max(1, Math.round((to.at.getTime() - from.at.getTime()) / 1_000));
+function lifetimeSecondsOf(start: SeenSession): number | null {
+  const ms = lifetimeMsOf(start);
+  return ms === null ? null : Math.max(1, Math.round(ms / 1_000));
 }
 
 function latenciesOf({ probe, token, job }: Seen): Record<string, number> {

@@ -1,4 +1,5 @@
-import { nearestInstant } from '../../platform/time/instant.rules.js';
+import type { PathShape } from '../../onboarding/remote/session.client.js';
+import { nearestInstant, parseInstant } from '../../platform/time/instant.rules.js';
 import type { Drift } from '../../remote/drift.js';
 
 /** A response as it came. */
@@ -20,6 +21,9 @@ export interface LostCall {
 export type SeenCall = SeenResponse | LostCall;
 
 export const isLost = (call: SeenCall): call is LostCall => 'lost' in call;
+
+export const statusOf = (call: SeenCall | null): number | null =>
+  call === null || isLost(call) ? null : call.status;
 
 /** The certificate of the remote service, as this machine sees it. */
 export interface SeenTls {
@@ -95,7 +99,11 @@ export interface SeenSession extends SeenObject {
   readonly facts: string | null;
 }
 
-export const PATHS = ['onboarding', 'user'] as const;
+/** Returns the time from `createdAt` to `expiresAt`, or null if one of them is not a time. */
+export function lifetimeMsOf({ createdAt, expiresAt }: SeenSession): number | null {
+  const [from, to] = [createdAt, expiresAt].map((value) => parseInstant(value, 'remote'));
+  return from?.kind === 'instant' && to?.kind === 'instant' ? to.at.getTime() - from.at.getTime() : null;
+}
 
 /** What a user and a session showed. */
 export interface SeenJob {
@@ -103,14 +111,14 @@ export interface SeenJob {
   readonly start: SeenSession | null;
   /** How many inverters of the session our database knew before the reads. */
   readonly known: number;
-  readonly reads: Readonly<Record<(typeof PATHS)[number], SeenSession>> | null;
+  readonly reads: Readonly<Record<PathShape, SeenSession>> | null;
 }
 
 /** The calls that lack what the interface requires, or name a session that does not exist. They change nothing. */
 export interface SeenRefusals {
   readonly no_key: SeenCall;
   readonly no_token: SeenCall | null;
-  readonly unknown_id: Readonly<Record<(typeof PATHS)[number], SeenCall>> | null;
+  readonly unknown_id: Readonly<Record<PathShape, SeenCall>> | null;
 }
 
 /** The calls that might hurt. */
