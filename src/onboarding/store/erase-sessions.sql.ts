@@ -1,6 +1,5 @@
 import { appendEvents } from '../../events/outbox.js';
-import type { Transaction } from '../../platform/database/database.js';
-import type { Person, PersonalData } from '../../platform/database/personal-data.js';
+import type { PersonalData } from '../../platform/database/personal-data.js';
 import { STOP_POLLS } from '../poll/polls.sql.js';
 import { ERASED } from '../rules/start-failure.rules.js';
 import { failedStart, PLACE_OF_START, startFailedEvents } from '../start/failed-starts.store.js';
@@ -45,22 +44,18 @@ export const DELETE_OBSERVATIONS =
 
 export const DELETE_INVERTERS = 'DELETE FROM inverters WHERE session_id = ANY($1::uuid[]) RETURNING id';
 
-/** Deletes the list of the user's sessions that retention has deleted, and returns their ids. Events of these sessions may remain. */
+/** Deletes the list of the user's sessions that retention has deleted. Events of these sessions may remain. */
 // Runs after LOCK_SESSIONS_OF_USER, so that its snapshot includes the sessions that retention deleted while that statement waited.
-const TAKE_PRUNED_SESSIONS = 'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
+const DELETE_PRUNED_SESSIONS = 'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
 
-const ofSessions = (table: string, order: string) => ({
+/** The rows of the person's sessions in a table, which `statement` deletes. */
+const ofSessions = (table: string, order: string, statement: string): PersonalData => ({
   table,
   where: 't.session_id = ANY ($1::uuid[])',
   order,
-  parameter: ({ sessionIds }: Person) => sessionIds,
+  parameter: ({ sessionIds }) => sessionIds,
+  erase: async (tx, { sessionIds }) => (await tx.query(statement, [sessionIds])).length,
 });
-
-/** Deletes the rows of the person's sessions in a table. Returns their number. */
-const deleteRows =
-  (statement: string) =>
-  async (tx: Transaction, { sessionIds }: Person) =>
-    (await tx.query(statement, [sessionIds])).length;
 
 /** Ends the starts in flight, with an event for each. */
 const STARTS: PersonalData = {
@@ -92,21 +87,16 @@ const SESSIONS: PersonalData = {
 };
 
 /** Without its poll, the result of a read in flight is dropped. */
-const POLLS: PersonalData = { ...ofSessions('session_polls', 't.session_id'), erase: deleteRows(STOP_POLLS) };
-
-const OBSERVATIONS: PersonalData = {
-  ...ofSessions('session_observations', 't.id'),
-  erase: deleteRows(DELETE_OBSERVATIONS),
-};
-
-const INVERTERS: PersonalData = {
-  ...ofSessions('inverters', 't.session_id, t.id'),
-  erase: deleteRows(DELETE_INVERTERS),
-};
+const POLLS = ofSessions('session_polls', 't.session_id', STOP_POLLS);
+const OBSERVATIONS = ofSessions('session_observations', 't.id', DELETE_OBSERVATIONS);
+const INVERTERS = ofSessions('inverters', 't.session_id, t.id', DELETE_INVERTERS);
 
 const PRUNED_SESSIONS: PersonalData = {
-  ...ofSessions('pruned_sessions', 't.session_id'),
-  erase: async (tx, { userId }) => (await tx.query(TAKE_PRUNED_SESSIONS, [userId])).length,
+  table: 'pruned_sessions',
+  where: 't.user_id = $1',
+  order: 't.session_id',
+  parameter: ({ userId }) => userId,
+  erase: async (tx, { userId }) => (await tx.query(DELETE_PRUNED_SESSIONS, [userId])).length,
 };
 
 /** The tables of sessions, in the order of their locks. */
