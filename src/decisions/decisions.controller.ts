@@ -4,11 +4,19 @@ import { CurrentKey, type Documentation, Operation } from '../access/operation.d
 import { actorOf, type Principal } from '../access/scopes.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ParseUuid } from '../platform/http/parameters.js';
+import { invalidRequest } from '../platform/http/validation.js';
 import type { ProblemCode } from '../platform/problem/problem.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import { RegistrationView, toRegistrationView } from '../users/registration/registration.view.js';
+import { RegistrationsStore } from '../users/registration/registrations.store.js';
 import type { PersonDecision } from './decision.rules.js';
-import { ConfirmedUserInput, DecisionCondition } from './decisions.dto.js';
+import {
+  BulkDecision,
+  ConfirmedUserInput,
+  DecisionCondition,
+  DecisionsView,
+  MAX_DECISIONS,
+} from './decisions.dto.js';
 import { DecisionsService } from './decisions.service.js';
 
 @ApiTags('Users')
@@ -16,6 +24,7 @@ import { DecisionsService } from './decisions.service.js';
 export class DecisionsController {
   constructor(
     private readonly decisions: DecisionsService,
+    private readonly registrations: RegistrationsStore,
     private readonly stalls: StallViews,
   ) {}
 
@@ -75,6 +84,32 @@ export class DecisionsController {
       await this.decisions.decide(id, actorOf(key), 'resolve', { confirmed }),
       this.stalls,
     );
+  }
+
+  @Post('decisions')
+  @HttpCode(200)
+  @Operation('registrations:decide', {
+    command: 'registrations decide',
+    summary: 'Retry or discard many registrations',
+    description:
+      `Each of them as \`POST /registrations/{id}/retry\` or \`…/discard\` would, at most ${MAX_DECISIONS} per call; give \`ids\` or \`filter\`. ` +
+      'A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.',
+  })
+  @ApiOkResponse({ type: DecisionsView })
+  async decideRegistrations(
+    @Body() { ids, filter, cursor, ...decision }: BulkDecision,
+    @CurrentKey() key: Principal,
+  ): Promise<DecisionsView> {
+    if ((ids === undefined) === (filter === undefined))
+      throw invalidRequest([{ field: 'ids', message: 'must be given if `filter` is not, and only then' }]);
+    if (ids !== undefined && cursor !== undefined)
+      throw invalidRequest([{ field: 'cursor', message: 'must not be given with `ids`' }]);
+    const actor = actorOf(key);
+    if (ids !== undefined)
+      return { items: await this.decisions.decideEach(new Set(ids), actor, decision), next: null };
+    const page = await this.registrations.listRegistrations({ ...filter, cursor, limit: MAX_DECISIONS });
+    const matching = page.items.map(({ id }) => id);
+    return { items: await this.decisions.decideEach(matching, actor, decision), next: page.next };
   }
 }
 

@@ -4,12 +4,11 @@ import { UsersModule } from '../users/users.module.js';
 import { DecisionsController } from './decisions.controller.js';
 import { DecisionsService } from './decisions.service.js';
 import { DecisionsStore } from './decisions.store.js';
-import { ManyDecisionsController } from './many-decisions.controller.js';
 
 /** What a person decides about a registration whose outcome is unknown or a refusal: retry, discard, resolve. */
 @Module({
   imports: [StallsModule, UsersModule],
-  controllers: [DecisionsController, ManyDecisionsController],
+  controllers: [DecisionsController],
   providers: [DecisionsService, DecisionsStore],
 })
 export class DecisionsModule {}

@@ -1,11 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { counted } from '../platform/counted.rules.js';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest, refuse } from '../platform/http/validation.js';
 import { found, Problem } from '../platform/problem/problem.js';
 import { roundedEans, type CheckDigitRule } from '../users/ean.rules.js';
 import { readRemoteUser, type RemoteUser } from '../users/remote/remote-user.rules.js';
-import { DecisionsStore, type Decided } from './decisions.store.js';
 import { DECIDABLE, type PersonDecision } from './decision.rules.js';
+import { DecisionResultView, type BulkDecision } from './decisions.dto.js';
+import { DecisionsStore, type Decided } from './decisions.store.js';
 import { RegistrationsStore, type RegistrationRecord } from '../users/registration/registrations.store.js';
 
 @Injectable()
@@ -36,10 +38,33 @@ export class DecisionsService {
       throw problemOf(decided, decision, id);
     return known;
   }
+
+  /** Applies one decision to each of these registrations, each in a transaction of its own. */
+  async decideEach(
+    ids: Iterable<string>,
+    actor: string,
+    { decision, unchangedSince }: Pick<BulkDecision, 'decision' | 'unchangedSince'>,
+  ): Promise<DecisionResultView[]> {
+    const results: DecisionResultView[] = [];
+    for (const id of ids) {
+      const decided = await this.decisions.decide({ id, actor, decision, unchangedSince });
+      if (decided.status === 'decided' || isDiscardedBefore(decided, decision)) {
+        results.push(DecisionResultView.of({ id, ok: true, code: null, detail: null }));
+      } else {
+        const { code, detail } = problemOf(decided, decision, id);
+        results.push(DecisionResultView.of({ id, ok: false, code, detail }));
+      }
+    }
+    const count = results.filter(({ ok }) => ok).length;
+    this.logger.log(
+      `${actor} decided to ${decision} ${count} of ${counted(results.length, 'registration', 'registrations')}`,
+    );
+    return results;
+  }
 }
 
 /** Whether a repetition of the decision was refused. */
-export const isDiscardedBefore = (decided: Decided, decision: PersonDecision): boolean =>
+const isDiscardedBefore = (decided: Decided, decision: PersonDecision): boolean =>
   decision === 'discard' && decided.status === 'wrong_status' && decided.current === 'discarded';
 
 /** Returns the user that a person has entered. Throws Problem ean_rounded or invalid_request. */
@@ -56,7 +81,7 @@ function readConfirmed(
 }
 
 /** Returns the problem of a decision that was not applied. */
-export function problemOf(
+function problemOf(
   decided: Exclude<Decided, { status: 'decided' }>,
   decision: PersonDecision,
   registrationId: string,

@@ -2,7 +2,7 @@ import { counted } from '../../platform/counted.rules.js';
 import { Option, type Command } from 'commander';
 import type { Client, Registration, Schemas } from '#client/client.js';
 import { pages } from '#client/pages.js';
-import type { BulkDecision } from '../../decisions/many-decisions.dto.js';
+import type { BulkDecision } from '../../decisions/decisions.dto.js';
 import { DECIDABLE } from '../../decisions/decision.rules.js';
 import { visibleText } from '../../platform/redaction/visible-text.js';
 import { printYaml } from '../print.js';
