@@ -3,7 +3,6 @@ import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { InvitationsModule } from '../invitations/invitations.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { CampaignAdoption } from './adoption/adoption.service.js';
-import { SessionAdoption } from './adoption/session-adoption.service.js';
 import { AdoptionStore } from './adoption/adoption.store.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsStore } from './campaigns.store.js';
@@ -25,7 +24,6 @@ import { CampaignResults } from './result/campaign-results.service.js';
     DrainStore,
     CampaignAdoption,
     AdoptionStore,
-    SessionAdoption,
   ],
 })
 export class CampaignsModule {}

@@ -109,6 +109,7 @@ export const INSERT_TO_CONFIRM = prepared('campaigns.insert_to_confirm')`
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING id`;
 
+/** Finds the registration of user $2 with reference $1. `registered`: campaign $3 has registered it. */
 export const FIND_REGISTERED = prepared('campaigns.find_registered')`
-    SELECT id AS "registrationId", campaign_id AS "campaignId" FROM registrations
+    SELECT id AS "registrationId", CASE campaign_id WHEN $3 THEN 'registered' ELSE 'known' END AS status FROM registrations
      WHERE tenant_reference = $1 AND user_id = $2 AND status = 'registered'`;

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { SessionAdoption } from '../../../src/campaigns/adoption/session-adoption.service.js';
+import { CampaignAdoption } from '../../../src/campaigns/adoption/adoption.service.js';
+import { AdoptionStore } from '../../../src/campaigns/adoption/adoption.store.js';
 import type { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
 import { planRederivations } from '../../../src/cli/rederivation.js';
 import { applyRederived, LOCK_ANY_SESSIONS } from '../../../src/cli/rederived.store.js';
@@ -564,21 +565,21 @@ describe('the adoption of sessions', () => {
       { kind: 'refused', isOwn: false },
     ];
     const readOfUser = () => Promise.resolve(reads.shift());
-    const adoption = new SessionAdoption({ readOfUser } as unknown as SessionReader, database);
+    const reader = { readOfUser } as unknown as SessionReader;
+    const adoption = new CampaignAdoption(new AdoptionStore(database), reader);
     const place = { userId, tenantReference: 'ann', gridLocationId, brand: null };
     const sessions = Array.from({ length: 7 }, () => ({ id: randomUUID(), ...place }));
     sessions[3] = { ...sessions[3]!, userId: other.userId };
     const ids = sessions.map(({ id }) => id);
-    const adopt = () => adoption.adopt(sessions, NEVER);
-    expect(await adopt()).toEqual({
-      faults: new Map([
+    const adopt = () => adoption.adoptSessions(sessions, NEVER);
+    expect(await adopt()).toEqual(
+      new Map([
         [ids[4], 'was not found at the remote service for this user'],
         [ids[5], 'was refused by the remote service'],
         [ids[6], 'could not be read'],
         [ids[3], 'belongs to a user who has been erased'],
       ]),
-      isLater: false,
-    });
+    );
     const stored = await database.query(
       `SELECT id, superseded_at IS NULL AS "isCurrent", created_at AS at FROM onboarding_sessions
         WHERE updated_at = created_at AND started_updated_at = created_at AND expires_at = $1 AND state = 'awaiting_owner'
@@ -592,7 +593,7 @@ describe('the adoption of sessions', () => {
     ]);
     for (const read of later) {
       reads.splice(0, Infinity, read);
-      expect(await adopt()).toEqual({ faults: new Map(), isLater: true });
+      expect(await adopt()).toBeNull();
     }
   });
 });
