@@ -29,7 +29,6 @@ import { CampaignsStore } from './campaigns.store.js';
 import { DrainStore } from './drain/drain.store.js';
 import { Intake } from './intake/intake.service.js';
 import { bytesOf, refuseUpload, statedEncoding } from './intake/upload.js';
-import { whileActing } from './intake/while-acting.js';
 import { CampaignResults } from './result/campaign-results.service.js';
 import { resultCsv } from './result/result-csv.js';
 import { Query } from '../platform/http/query.decorator.js';
@@ -234,4 +233,25 @@ function Controls(control: Control, summary: string, description: string, confir
     ApiOkResponse({ type: CampaignView }),
     ApiProblems('campaign_conflict'),
   );
+}
+
+/** Runs `work`. Rejects with Problem unauthenticated, and aborts the signal of `work`, once the caller may no longer act. */
+async function whileActing<T>(
+  callers: ActiveCallers,
+  caller: Principal,
+  work: (over: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  let unwatch = (): void => {};
+  const refused = new Promise<never>((_, reject) => {
+    unwatch = callers.watch(caller, (why) => {
+      over.abort();
+      reject(why);
+    });
+  });
+  try {
+    return await Promise.race([work(over.signal), refused]);
+  } finally {
+    unwatch();
+  }
 }

@@ -46,24 +46,21 @@ export class CampaignsStore {
     const [rate] = await this.database.query<{ perSecond: number | null }>(sql.SELECT_RATE, [id]);
     const problems = byName(await this.database.query<Counted>(sql.COUNT_PROBLEMS, [id]));
     const counts = await countRows(this.database, id);
-    const brands = campaign.dryRun ? await this.countBrands(id) : [];
+    const brands = campaign.dryRun
+      ? await this.database.query<CampaignView['brands'][number]>(sql.COUNT_BRANDS, [id, MOST_BRANDS])
+      : [];
     const perSecond = rate?.perSecond ?? null;
     const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
     const progress = { status: campaign.status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
-    const summary = summaryOf(counts, problems);
     return CampaignView.of({
       ...campaign,
-      summary,
+      summary: summaryOf(counts, problems),
       counts,
       problems,
       brands,
       perSecond,
       remainingSeconds: remainingSeconds(progress),
     });
-  }
-
-  private countBrands(id: string): Promise<CampaignView['brands']> {
-    return this.database.query(sql.COUNT_BRANDS, [id, MOST_BRANDS]);
   }
 
   /** Lists the rows of a campaign, in the order of the file. */

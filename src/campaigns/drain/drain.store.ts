@@ -64,12 +64,10 @@ export class DrainStore {
   // A row and its registration commit together, before a worker can send the registration.
   async advance(id: string, leaseToken: string, perSecond: number | null): Promise<Advanced | null> {
     const work: Work<Advanced | null> = async (tx, changeRows, spare) => {
-      const locked = await tx.query<Pick<Advanced, 'status' | 'invites' | 'adopts'>>(sql.LOCK_LEASED, [
-        id,
-        leaseToken,
-      ]);
-      if (locked.length === 0) return null;
-      const { status, invites, adopts } = locked[0]!;
+      type Locked = Pick<Advanced, 'status' | 'invites' | 'adopts'>;
+      const [locked] = await tx.query<Locked>(sql.LOCK_LEASED, [id, leaseToken]);
+      if (locked === undefined) return null;
+      const { status, invites, adopts } = locked;
       await tx.query(sql.RECORD_RATE, [id, perSecond]);
       const settled = await settle(tx, id, changeRows, spare);
       const taken = status === 'running' && !adopts ? await this.take(tx, id, changeRows, spare) : 0;
@@ -83,15 +81,15 @@ export class DrainStore {
   async take(tx: Transaction, id: string, changeRows: ChangeRows, spare: number): Promise<number> {
     const rows = await tx.query<TakenRow>(sql.TAKE_NEXT, [id, WINDOW + spare]);
     if (rows.length === 0) return 0;
-    const references = new Map<string, TakenRow[]>();
-    const firstLines = new Map(rows.toReversed().map(({ tenantReference, line }) => [tenantReference, line]));
+    const references = new Map<string, { readonly subject: string; readonly rows: TakenRow[] }>();
     for (const row of rows) {
-      const key = keyOf(id, firstLines.get(row.tenantReference)!);
-      references.set(key, [...(references.get(key) ?? []), row]);
+      const reference = references.get(row.tenantReference) ?? { subject: nameOf(id, row.line), rows: [] };
+      references.set(row.tenantReference, reference);
+      reference.rows.push(row);
     }
-    const marked = await changeRows([...references.keys()], async (keys) => {
-      const part = keys.flatMap((key) => references.get(key)!);
-      const marked = markRows(part, await insertPending(tx, requestsOf(part), id));
+    const marked = await changeRows([...references.values()], async (part) => {
+      const taken = part.flatMap((reference) => reference.rows);
+      const marked = markRows(taken, await insertPending(tx, requestsOf(taken), id));
       const lines = marked.map(({ line }) => line);
       await tx.query(sql.MARK_ROWS, [id, JSON.stringify(marked), lines, CONFLICT]);
       return marked;
@@ -133,7 +131,7 @@ export class DrainStore {
   }
 
   async setInvitation(id: string, line: number, invitationId: string): Promise<void> {
-    await changeWithoutRefused(this.database, [keyOf(id, line)], (tx) =>
+    await changeWithoutRefused(this.database, [nameOf(id, line)], (tx) =>
       tx.query(sql.SET_INVITATION, [id, line, invitationId]),
     );
   }
@@ -219,13 +217,13 @@ async function settle(tx: Transaction, id: string, changeRows: ChangeRows, spare
   // Until PostgreSQL has refused a row, all are changed at once, without their lines.
   if (spare === 0) return (await change(null)).map(({ line }) => line);
   const ended = await tx.query<{ line: number }>(sql.FIND_ENDED, [id]);
-  const lines = new Map(ended.map(({ line }) => [keyOf(id, line), line]));
-  const settled = await changeRows([...lines.keys()], (keys) => change(keys.map((key) => lines.get(key)!)));
+  const rows = ended.map(({ line }) => ({ subject: nameOf(id, line), line }));
+  const settled = await changeRows(rows, (part) => change(part.map(({ line }) => line)));
   return settled.map(({ line }) => line);
 }
 
 /** The name of a row in a log, which must not have its reference. */
-const keyOf = (id: string, line: number): string => `campaign ${id}, line ${line}`;
+const nameOf = (id: string, line: number): string => `campaign ${id}, line ${line}`;
 
 const hasOpenRows = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.query(sql.FIND_OPEN_ROW, [id])).length > 0;

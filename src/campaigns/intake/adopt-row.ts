@@ -1,12 +1,12 @@
 import { normaliseBrand, normaliseReference, brandFault } from '../../platform/spelling.rules.js';
 import { isUuid } from '../../platform/uuid.rules.js';
 import { eanFault, MAX_GRID_LOCATIONS, type CheckDigitRule } from '../../users/ean.rules.js';
-import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
+import { isPlainObject } from '../../users/metadata.rules.js';
 import { readRemoteUser, type RemoteUser } from '../../users/remote/remote-user.rules.js';
 import type { AdoptedSession } from '../adoption/adoption.rules.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { readEanValue, type ReadEan } from './ean-cell.rules.js';
-import { readObject, textOf } from './json-row.js';
+import { readObject, textOf, valuesOf } from './json-row.js';
 import type { FileLine } from './line-reader.js';
 import { withStatus, type ReadRow } from './row.rules.js';
 
@@ -31,17 +31,8 @@ export function readAdoptRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow 
   const sessions = readSessions(row.sessions ?? [], user, report);
   const eans = readEans(row.user, { rule, isConfirmed: row.eanConfirmed === true });
   const values = withStatus({
-    line: fileLine.line,
-    tenantReference: textOf(row.tenantReference),
+    ...valuesOf(fileLine.line, row, ADOPT_COLUMNS),
     ean: { ean: user?.gridLocations[0]?.ean ?? null },
-    eanConfirmed: textOf(row.eanConfirmed),
-    brand: '',
-    locale: '',
-    expectedInverters: '',
-    // withStatus reports a value of another type.
-    metadata: (row.metadata ?? {}) as Metadata,
-    fields: ADOPT_COLUMNS.map((name) => textOf(row[name])),
-    nameOf: (name) => name,
     problems: [...malformed, ...problemsOf(eans.filter(({ ean }) => ean === null))],
   });
   const adopted = {

@@ -5,7 +5,7 @@ import { Places } from '../../platform/http/places.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { IntakeStore, type CampaignOptions } from './intake.store.js';
 import { openFile } from './read-file.js';
-import { addRow, noLooks, roundedFileFault, roundedLines } from './rounded-file.rules.js';
+import { addRow, noLooks, roundedFileFault, roundedLines } from './rounded.rules.js';
 import type { ReadRow } from './row.rules.js';
 
 const ROWS_PER_INSERT = 500;

@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { IdempotencyKeys } from '../../idempotency/idempotency-keys.store.js';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
-import { Database, type Transaction } from '../../platform/database/database.js';
+import { Database, prepared, type Transaction } from '../../platform/database/database.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
 import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
 import { ERASED_REFERENCE } from '../../users/user/erase-user.sql.js';
 import type { CampaignFormat } from '../campaign.rules.js';
 import { checkAdoption } from '../adoption/adoption.store.js';
+import { notifying } from '../drain/drain.sql.js';
 import * as checks from './check.sql.js';
 import { ROUNDED_TOO } from './ean-cell.rules.js';
 import type { ColumnName, Mapping } from './headers.rules.js';
-import * as sql from './intake.sql.js';
 import type { ReadRow } from './row.rules.js';
 
 /** After this time without a set of rows, an upload counts as dead. A connection without input is closed much earlier. */
@@ -21,6 +22,29 @@ const ROWS_TO_ANALYZE = 1_000;
 
 /** The number of references that are hashed at once. Their hashing delays other requests by a few milliseconds. */
 const ROWS_PER_HASHING = 500;
+
+/** Inserts a campaign that is being received. Its format is known only at the end of the file. */
+const INSERT_CAMPAIGN = `
+    INSERT INTO campaigns (id, name, invites, adopts, format, due_at) VALUES ($1, $2, $3, $4, '{}', ${msFromNow('$5')})`;
+
+/** Inserts rows given as a JSON array, and sets `due_at` as a heartbeat of the upload. */
+const INSERT_ROWS = prepared('campaigns.insert_rows')`
+    WITH alive AS (UPDATE campaigns SET due_at = ${msFromNow('$3')} WHERE id = $1 AND status = 'receiving')
+    INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, locale, expected_inverters, metadata, fields, problems, adoption)
+    SELECT $1, line, status, "tenantReference", ean, brand, locale, "expectedInverters", metadata, fields, problems, adoption
+      FROM jsonb_to_recordset($2::jsonb) AS sent (line int, status text, "tenantReference" text, ean text, brand text, locale text,
+             "expectedInverters" int, metadata jsonb, fields jsonb, problems jsonb, adoption jsonb)`;
+
+const FINISH_INTAKE = notifying(`
+    UPDATE campaigns SET status = $2, rows = $3, format = $4, due_at = clock_timestamp(),
+           finished_at = CASE $2 WHEN 'checked' THEN clock_timestamp() END
+     WHERE id = $1 AND status = 'receiving'`);
+
+/** Deletes an upload that has failed, with its rows. */
+const DELETE_UPLOAD = `DELETE FROM campaigns WHERE id = $1 AND status = 'receiving'`;
+
+/** Deletes the uploads whose heartbeats have stopped, since their processes have died. */
+const DELETE_DEAD_UPLOADS = `DELETE FROM campaigns WHERE status = 'receiving' AND due_at < clock_timestamp()`;
 
 export interface CampaignOptions {
   readonly name: string | null;
@@ -56,11 +80,11 @@ export class IntakeStore {
   ) {}
 
   async begin(id: string, { name, invites, adopts }: CampaignOptions): Promise<void> {
-    await this.database.query(sql.INSERT_CAMPAIGN, [id, name, invites, adopts, DEAD_AFTER_MS]);
+    await this.database.query(INSERT_CAMPAIGN, [id, name, invites, adopts, DEAD_AFTER_MS]);
   }
 
   async insert(id: string, rows: readonly ReadRow[]): Promise<void> {
-    await this.database.query(sql.INSERT_ROWS, [id, JSON.stringify(rows), DEAD_AFTER_MS]);
+    await this.database.query(INSERT_ROWS, [id, JSON.stringify(rows), DEAD_AFTER_MS]);
   }
 
   /**
@@ -100,7 +124,7 @@ export class IntakeStore {
     await this.warnOfErased(tx, id, referenceColumn);
     await tx.query(checks.WARN_DECLINED, [id]);
     const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
-    const ended = await tx.query(sql.FINISH_INTAKE, values);
+    const ended = await tx.query(FINISH_INTAKE, values);
     if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
     const details = { dryRun: isDryRun, invite: invites, adopt: adopts };
     await recordAudit(tx, { actor, action: 'campaign.created', target: id, details });
@@ -109,15 +133,9 @@ export class IntakeStore {
   private async warnOfErased(tx: Transaction, id: string, column: string): Promise<void> {
     const erasures = await tx.query('SELECT FROM erasures LIMIT 1');
     if (erasures.length === 0) return;
-    for (let after = 0; ;) {
-      const rows = await tx.query<{ line: number; folded: string }>(checks.SELECT_FOLDED, [
-        id,
-        after,
-        ROWS_PER_HASHING,
-      ]);
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      after = last.line;
+    const findAfter = (line: number) =>
+      tx.query<{ line: number; folded: string }>(checks.SELECT_FOLDED, [id, line, ROWS_PER_HASHING]);
+    for (let rows = await findAfter(0); rows.length > 0; rows = await findAfter(rows.at(-1)!.line)) {
       const hashes = rows.flatMap(({ line, folded }) =>
         this.cipher.hashes(folded, ERASED_REFERENCE).map((hash) => ({ line, hash })),
       );
@@ -127,11 +145,11 @@ export class IntakeStore {
   }
 
   async delete(id: string): Promise<void> {
-    await this.database.query(sql.DELETE_UPLOAD, [id]);
+    await this.database.query(DELETE_UPLOAD, [id]);
   }
 
   /** Deletes the uploads of processes that died during them. */
   async deleteDead(): Promise<void> {
-    await this.database.query(sql.DELETE_DEAD_UPLOADS);
+    await this.database.query(DELETE_DEAD_UPLOADS);
   }
 }

@@ -3,10 +3,9 @@ import { CALLER_LIMITS, JsonError, jsonNumberText, parseLossless } from '../../p
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { readTenantReference } from '../../users/tenant-reference.rules.js';
-import type { RowProblem } from '../campaign.rules.js';
 import { readEanValue } from './ean-cell.rules.js';
 import type { FileLine } from './line-reader.js';
-import { MAX_ROW_CHARACTERS, withStatus, type ReadRow } from './row.rules.js';
+import { MAX_ROW_CHARACTERS, unreadable, withStatus, type ReadRow } from './row.rules.js';
 
 /** The properties of a line of NDJSON. The columns of its row in result.csv have the same names. */
 export const JSON_COLUMNS = [
@@ -25,24 +24,25 @@ type JsonObject<Name extends string> = Readonly<Partial<Record<Name, unknown>>>;
 export function readJsonRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
   const read = readObject(fileLine, JSON_COLUMNS);
   if ('invalid' in read) return read.invalid;
-  const { line } = fileLine;
   const { row } = read;
-  const metadata = row.metadata ?? {};
-  return withStatus({
-    line,
-    tenantReference: textOf(row.tenantReference),
-    ean: readEanValue(row.ean, { rule, isConfirmed: row.eanConfirmed === true }),
-    eanConfirmed: textOf(row.eanConfirmed),
-    brand: textOf(row.brand),
-    locale: textOf(row.locale),
-    expectedInverters: textOf(row.expectedInverters),
-    // withStatus reports a value of another type.
-    metadata: metadata as Metadata,
-    fields: JSON_COLUMNS.map((name) => textOf(row[name])),
-    nameOf: (name) => name,
-    problems: [],
-  });
+  const ean = readEanValue(row.ean, { rule, isConfirmed: row.eanConfirmed === true });
+  return withStatus({ ...valuesOf(fileLine.line, row, JSON_COLUMNS), ean });
 }
+
+/** Returns the values of an object, whose columns in result.csv have these names. */
+export const valuesOf = (line: number, row: JsonObject<string>, names: readonly string[]) => ({
+  line,
+  tenantReference: textOf(row.tenantReference),
+  eanConfirmed: textOf(row.eanConfirmed),
+  brand: textOf(row.brand),
+  locale: textOf(row.locale),
+  expectedInverters: textOf(row.expectedInverters),
+  // withStatus reports a value of another type.
+  metadata: (row.metadata ?? {}) as Metadata,
+  fields: names.map((name) => textOf(row[name])),
+  nameOf: (name: string) => name,
+  problems: [],
+});
 
 /** Returns the object of a line if it has only known names, else a row with the problem that makes it invalid. */
 export function readObject<Name extends string>(
@@ -97,20 +97,6 @@ function referenceAtStart(text: string): unknown {
     return undefined;
   }
 }
-
-const unreadable = (line: number, tenantReference: string | null, problem: RowProblem): ReadRow => ({
-  line,
-  status: 'invalid',
-  tenantReference,
-  ean: null,
-  brand: null,
-  locale: null,
-  expectedInverters: null,
-  metadata: {},
-  fields: [],
-  looks: [],
-  problems: [problem],
-});
 
 /** Returns a value as the text of a cell. */
 export function textOf(value: unknown): string {

@@ -87,7 +87,12 @@ export function readCsvRow(
     nameOf: (field) => columns[indexOf(field as ColumnName)]?.name ?? 'metadata',
     problems: cellProblems(cells.length, columns.length),
   });
-  if (row.isTooLong) return tooLong(read);
+  if (row.isTooLong)
+    return unreadable(row.line, read.tenantReference, {
+      column: null,
+      code: 'row_too_long',
+      message: `The row is longer than ${MAX_ROW_CHARACTERS.toLocaleString('en')} characters: is a quote missing that ends a cell?`,
+    });
   const warnings = cells.flatMap((cell, index) => rowsWarning(columns[index]?.name, index, cell, delimiter));
   return { ...read, problems: [...read.problems, ...warnings] };
 }
@@ -125,22 +130,19 @@ function cellProblems(length: number, columns: number): RowProblem[] {
   return [{ column: null, code: 'too_many_cells', message }];
 }
 
-/** Returns only the values of an overlong row that identify its customer. */
-const tooLong = (read: ReadRow): ReadRow => ({
-  ...read,
+/** Returns a row of which only the customer is known, with the problem that makes it invalid. */
+export const unreadable = (line: number, tenantReference: string | null, problem: RowProblem): ReadRow => ({
+  line,
   status: 'invalid',
+  tenantReference,
   ean: null,
   brand: null,
+  locale: null,
+  expectedInverters: null,
   metadata: {},
   fields: [],
   looks: [],
-  problems: [
-    {
-      column: null,
-      code: 'row_too_long',
-      message: `The row is longer than ${MAX_ROW_CHARACTERS.toLocaleString('en')} characters: is a quote missing that ends a cell?`,
-    },
-  ],
+  problems: [problem],
 });
 
 /** Checks the values, and decides whether the row can be registered. */

@@ -5,7 +5,7 @@ import { readEanCell, readEanValue } from './ean-cell.rules.js';
 import { readHeader } from './headers.rules.js';
 import { readJsonRow } from './json-row.js';
 import type { RowProblem } from '../campaign.rules.js';
-import { addRow, noLooks, roundedFileFault, roundedLines } from './rounded-file.rules.js';
+import { addRow, noLooks, roundedFileFault, roundedLines } from './rounded.rules.js';
 import { readCsvRow, type FileRow, type ReadRow } from './row.rules.js';
 
 const EAN = '541448820041865017';

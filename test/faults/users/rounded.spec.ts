@@ -5,7 +5,7 @@ import {
   noLooks,
   roundedFileFault,
   roundedLines,
-} from '../../../src/campaigns/intake/rounded-file.rules.js';
+} from '../../../src/campaigns/intake/rounded.rules.js';
 import { parseLossless } from '../../../src/platform/json/lossless.js';
 import { hasValidCheckDigit, roundedEans, type CheckDigitRule } from '../../../src/users/ean.rules.js';
 import type { Look } from '../../../src/users/rounded.rules.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROUNDED_FORMS, type Look } from '../../users/rounded.rules.js';
-import { addLook, areMostRounded, doubtfulLines, noCounts, programsOf } from './rounded-column.rules.js';
+import { addLook, areMostRounded, doubtfulLines, noCounts, programsOf } from './rounded.rules.js';
 
 describe('the long numbers of a file', () => {
   const WRONG_ONE = { form: 'all_digits', isWrong: true } as const;
