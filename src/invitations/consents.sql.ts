@@ -1,7 +1,6 @@
-import { appendEvents } from '../events/outbox.js';
 import type { Transaction } from '../platform/database/database.js';
-import { announceAs, findFacts } from './invitation-events.store.js';
-import type { ConsentText } from './owner/consent-text.js';
+import { announceAs } from './invitation-events.store.js';
+import type { ConsentText } from './owner/owner-texts.service.js';
 
 export interface GivenConsent extends Pick<ConsentText, 'version' | 'hash' | 'locale' | 'text'> {
   readonly id: string;
@@ -41,7 +40,7 @@ export async function withdrawConsents(
 ): Promise<boolean> {
   const [withdrawn] = await tx.query<{ withdrawnAt: Date }>(WITHDRAW_CONSENTS, [invitationId]);
   if (withdrawn === undefined) return false;
-  await announceAs(tx, invitationId, (facts) => ({
+  await announceAs(tx, [invitationId], (facts) => ({
     name: 'consent.withdrawn',
     subject: invitationId,
     data: { ...facts, by, withdrawnAt: withdrawn.withdrawnAt.toISOString() },
@@ -59,10 +58,11 @@ export async function giveConsent(
 ): Promise<void> {
   await tx.query(INSERT_TEXT, [hash, version, locale, text]);
   const [given] = await tx.query<{ givenAt: Date }>(INSERT_CONSENT, [invitationId, brand, hash, isNew]);
-  const [facts] = given === undefined ? [] : await findFacts(tx, [invitationId]);
-  if (given === undefined || facts === undefined) return;
-  const { gridLocationId, userId, tenantReference, metadata, campaignId } = facts;
-  const about = { invitationId, gridLocationId, userId, tenantReference, metadata, campaignId };
+  if (given === undefined) return;
   const consent = { brand, version, hash, locale, givenAt: given.givenAt.toISOString() };
-  await appendEvents(tx, [{ name: 'consent.given', subject: invitationId, data: { ...about, ...consent } }]);
+  await announceAs(tx, [invitationId], ({ brands: _, locale: _l, expiresAt: _e, ...about }) => ({
+    name: 'consent.given',
+    subject: invitationId,
+    data: { ...about, ...consent },
+  }));
 }

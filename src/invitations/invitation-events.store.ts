@@ -12,25 +12,18 @@ const FIND_FACTS = `
            i.brands, i.locale, i.metadata, i.campaign_id AS "campaignId", i.expires_at AS "expiresAt"
       FROM ${INVITATIONS} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;
 
-/** Returns the data for events about these invitations, from their current rows. */
-export async function findFacts(tx: Transaction, ids: readonly string[]): Promise<InvitationData[]> {
-  if (ids.length === 0) return [];
-  const rows = await tx.query<Omit<InvitationData, 'expiresAt'> & { expiresAt: Date }>(FIND_FACTS, [ids]);
-  return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }));
-}
-
-/** Appends an event about an invitation, with its data as they are now. */
+/** Appends an event about each of these invitations, with its data as they are now. */
 export async function announceAs(
   tx: Transaction,
-  id: string,
+  ids: readonly string[],
   eventOf: (data: InvitationData) => NewEvent,
 ): Promise<void> {
-  await appendEvents(tx, (await findFacts(tx, [id])).map(eventOf));
+  if (ids.length === 0) return;
+  const rows = await tx.query<Omit<InvitationData, 'expiresAt'> & { expiresAt: Date }>(FIND_FACTS, [ids]);
+  const facts = rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }));
+  await appendEvents(tx, facts.map(eventOf));
 }
 
-/** Appends an event about each of these invitations, as they are now. */
-export async function announce(tx: Transaction, name: InvitationEvent, ids: readonly string[]) {
-  const facts = await findFacts(tx, ids);
-  const events = facts.map((data) => ({ name, subject: data.invitationId, data }));
-  await appendEvents(tx, events);
-}
+/** Appends an event that says no more than the data of its invitation. */
+export const announce = (tx: Transaction, name: InvitationEvent, ids: readonly string[]): Promise<void> =>
+  announceAs(tx, ids, (data) => ({ name, subject: data.invitationId, data }));

@@ -14,20 +14,18 @@ import {
 import {
   ACCESS_WITHDRAWN_AT,
   INVITATIONS,
-  IS_BOUNCED,
   IS_RENEWED,
   IS_REPLACED,
   LIVE,
   MAY_BE_ACCESSED,
   STATE,
+  STEP_FACTS,
 } from './invitations.sql.js';
 
 const FIND_FACTS = prepared('invitations.find_stall_facts')`
     SELECT i.id, u.id AS "userId", u.tenant_reference AS "tenantReference", i.grid_location_id AS "gridLocationId",
-           CASE WHEN cardinality(i.brands) = 1 THEN i.brands[1] END AS brand, i.campaign_id AS "campaignId", ${STATE} AS state,
-           i.awaits, i.awaits_since AS "awaitsSince", i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt",
-           i.wished_at AS "wishedAt", i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.expires_at AS "expiresAt",
-           CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", i.bounced_channel AS "bouncedChannel",
+           CASE WHEN cardinality(i.brands) = 1 THEN i.brands[1] END AS brand, i.campaign_id AS "campaignId", ${STATE} AS state, ${STEP_FACTS},
+           i.awaits_since AS "awaitsSince", i.bounced_channel AS "bouncedChannel",
            i.renewal_requested_at AS "renewalRequestedAt", i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced",
            i.renewal_requested_at IS NOT NULL AND ${IS_RENEWED} AS "isRenewed",
            ${ACCESS_WITHDRAWN_AT} AS "accessWithdrawnAt", ${MAY_BE_ACCESSED} AS "mayBeAccessed", ${isSent('start_session')}

@@ -34,12 +34,9 @@ export type DeclineReason = (typeof DECLINE_REASONS)[number];
 /** The states of an invitation that its owner may still use. */
 export const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
 
-/** The facts that decide about an invitation: its case, its page, its reminders, and whether it is stalled. */
-export interface InvitationFacts {
-  readonly state: InvitationState;
-  readonly brands: readonly string[];
+/** The facts that decide whether an invitation is stalled, and when its owner is reminded. */
+export interface StepFacts {
   readonly awaits: 'start' | 'finish' | 'installation';
-  readonly awaitsSince: Date;
   readonly createdAt: Date;
   readonly openedAt: Date | null;
   readonly startedAt: Date | null;
@@ -48,11 +45,20 @@ export interface InvitationFacts {
   readonly wishDueAt: Date | null;
   /** When a start for a wish of the owner was refused or given up. Then the tenant has to act. */
   readonly wishFailedAt: Date | null;
+  readonly expiresAt: Date;
+  /** When the last message with the link came back. Null if none did, or if a later one was sent. */
+  readonly bouncedAt: Date | null;
+}
+
+/** The facts that decide about an invitation: its case, its page, its reminders, and whether it is stalled. */
+export interface InvitationFacts extends StepFacts {
+  readonly state: InvitationState;
+  readonly brands: readonly string[];
+  readonly awaitsSince: Date;
   /** When a start for which the owner had to wait was last taken. */
   readonly recoveredAt: Date | null;
   /** Since when all inverters of a session have been missing, after the location was online. Null if they are not. */
   readonly disconnectedAt: Date | null;
-  readonly expiresAt: Date;
   readonly erasedAt: Date | null;
   readonly declinedAt: Date | null;
   readonly declineReason: DeclineReason | null;

@@ -3,7 +3,7 @@ import type { Environment } from '../platform/env/environment.js';
 import { expiresSoonFrom } from '../onboarding/stalls/session.stall.rules.js';
 import { causes, remedy, type Evidence } from '../stalls/cause.rules.js';
 import { inSeconds, later, look, type Candidate, type Look } from '../stalls/look.rules.js';
-import { LIVE, type Channel, type InvitationFacts } from './invitation.rules.js';
+import { LIVE, type Channel, type InvitationFacts, type StepFacts } from './invitation.rules.js';
 
 const days = ({ thresholdSeconds }: Evidence): string =>
   counted(Math.max(1, Math.round(Number(thresholdSeconds) / 86_400)), 'day', 'days');
@@ -128,31 +128,22 @@ export const invitationAges = (environment: Environment): InvitationAges => ({
   wishMs: HOUR_MS / 4,
 });
 
-type Known = Omit<
-  InvitationFacts,
-  | 'brands'
-  | 'erasedAt'
-  | 'recoveredAt'
-  | 'disconnectedAt'
-  | 'declinedAt'
-  | 'declineReason'
-  | 'consentWithdrawnAt'
-> & {
+type OtherFact = 'state' | 'awaitsSince' | 'isReplaced' | 'renewalRequestedAt';
+
+interface Known extends StepFacts, Pick<InvitationFacts, OtherFact> {
   /** When the owner withdrew the consent, if the installation may still be accessed. */
   readonly accessWithdrawnAt: Date | null;
   /** Whether the consent is withdrawn, and a session may still come online. */
   readonly mayBeAccessed: boolean;
   /** Whether the tenant has invited again since the request for a new link. */
   readonly isRenewed: boolean;
-  /** When a message with the link last came back, and was not followed by another. Null if none did. */
-  readonly bouncedAt: Date | null;
   readonly bouncedChannel: Channel | null;
   /** Whether the remote service takes starts, and the wished brand does not fail. Otherwise, that is the trouble of the deployment. */
   readonly isServed: boolean;
-};
+}
 
 /** Returns the cause of the stall if the owner does not take the next step. Reminders name it, too. */
-export function causeOfStep({ openedAt, startedAt }: Pick<InvitationFacts, 'openedAt' | 'startedAt'>) {
+export function causeOfStep({ openedAt, startedAt }: Pick<StepFacts, 'openedAt' | 'startedAt'>) {
   if (startedAt !== null) return 'started_not_completed';
   return openedAt === null ? 'never_opened' : 'opened_not_started';
 }
@@ -172,9 +163,7 @@ export const isUnreachable = ({
   openedAt,
   startedAt,
   wishedAt,
-}: Pick<InvitationFacts, 'openedAt' | 'startedAt' | 'wishedAt'> & {
-  readonly bouncedAt: Date | null;
-}): boolean =>
+}: Pick<StepFacts, 'bouncedAt' | 'openedAt' | 'startedAt' | 'wishedAt'>): boolean =>
   bouncedAt !== null && [openedAt, startedAt, wishedAt].every((at) => at === null || at <= bouncedAt);
 
 /** Decides whether the tenant has to reply to a request for a new link. */

@@ -113,7 +113,6 @@ export class InvitationsController {
   })
   @ApiProduces('image/svg+xml')
   @ApiOkResponse({ content: { 'image/svg+xml': { schema: { type: 'string' } } } })
-  @ApiProblems('not_found')
   async readInvitationQrCode(
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
@@ -135,7 +134,7 @@ export class InvitationsController {
       'before. Audited and limited as `POST /invitations/{id}/link`. Not for an invitation that is over.',
   })
   @ApiOkResponse({ type: InvitationCodeView })
-  @ApiProblems('not_found', 'invitation_conflict')
+  @ApiProblems('invitation_conflict')
   async createInvitationCode(
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
@@ -156,7 +155,7 @@ export class InvitationsController {
       'only together with `expiresAt`.',
   })
   @ApiOkResponse({ type: InvitationView })
-  @ApiProblems('not_found', 'invitation_conflict')
+  @ApiProblems('invitation_conflict')
   async changeInvitation(
     @Param('id', ParseUuid) id: string,
     @Body() input: InvitationChange,
@@ -179,7 +178,7 @@ export class InvitationsController {
       'Not for an invitation that is over, or whose owner has nothing to do.',
   })
   @ApiOkResponse({ type: InvitationView })
-  @ApiProblems('not_found', 'invitation_conflict')
+  @ApiProblems('invitation_conflict')
   async remindOwner(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     await this.invitations.remind(id, actorOf(key));
     return this.readInvitation(id, key);
@@ -196,7 +195,6 @@ export class InvitationsController {
       'has come back and the owner has to act, the invitation is stalled as `unreachable`; a later `sent` ends that.',
   })
   @ApiOkResponse({ type: InvitationView })
-  @ApiProblems('not_found')
   async recordInvitationMessage(
     @Param('id', ParseUuid) id: string,
     @Body() message: InvitationMessage,
@@ -220,7 +218,7 @@ export class InvitationsController {
       'is stalled as `consent_withdrawn`, until you revoke it after the provider has disconnected the installation.',
   })
   @ApiOkResponse({ type: InvitationView })
-  @ApiProblems('not_found', 'invitation_conflict')
+  @ApiProblems('invitation_conflict')
   async withdrawConsent(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     found(await this.store.find(id), `invitation ${id}`);
     await this.invitations.withdrawConsent(id, actorOf(key));

@@ -18,7 +18,6 @@ import { OwnerPageController } from './owner/owner-page.controller.js';
 import { OwnerPageView } from './owner/owner-page.view.js';
 import { OwnerRequestsStore } from './owner/owner-requests.store.js';
 import { OwnerTexts } from './owner/owner-texts.service.js';
-import { StartUrlsStore } from './owner/start-urls.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
@@ -36,7 +35,6 @@ import { RemindersStore } from './reminders/reminders.store.js';
     OwnerTexts,
     Brands,
     OwnerStarts,
-    StartUrlsStore,
     RemindersStore,
   ],
   exports: [Brands, InvitationsService, InvitationsStore],

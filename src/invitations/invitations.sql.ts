@@ -53,21 +53,27 @@ export const FIND_OUTAGES = `
     SELECT ${isSent('start_session')} AS "isServed", ${FAILING_BRANDS} AS "failingBrands"`;
 
 /** Whether the last message about invitation `i` has come back. */
-export const IS_BOUNCED = '(i.bounced_at >= i.sent_at OR i.sent_at IS NULL AND i.bounced_at IS NOT NULL)';
+const IS_BOUNCED = '(i.bounced_at >= i.sent_at OR i.sent_at IS NULL AND i.bounced_at IS NOT NULL)';
 
 /** The invitations `i`, each with its location `g` and its user `u`. */
 export const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
 
+/** The StepFacts of invitation `i`. */
+export const STEP_FACTS = `
+           i.awaits, i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt", i.wish_due_at AS "wishDueAt",
+           i.wish_failed_at AS "wishFailedAt", i.expires_at AS "expiresAt", i.created_at AS "createdAt",
+           CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt"`;
+
 export const SELECT_INVITATION = `
     SELECT i.id, ${STATE} AS state, i.grid_location_id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference",
            i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata, i.campaign_id AS "campaignId",
-           i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.wish_brand AS "wishBrand", i.wished_at AS "wishedAt",
-           i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
-           i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
-           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", i.declined_at AS "declinedAt",
-           i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt", i.recovered_at AS "recoveredAt", i.disconnected_at AS "disconnectedAt",
-           ${CONSENT_WITHDRAWN_AT} AS "consentWithdrawnAt", i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt",
-           i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced", now() AS now, ${stallOf('invitation', 'i.id')} AS stalled
+           i.return_url AS "returnUrl", ${STEP_FACTS},
+           i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.revoked_at AS "revokedAt", i.declined_at AS "declinedAt",
+           i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt", i.disconnected_at AS "disconnectedAt",
+           ${CONSENT_WITHDRAWN_AT} AS "consentWithdrawnAt", i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt",
+           i.token_ciphertext AS "tokenCiphertext", i.wish_brand AS "wishBrand", i.awaits_since AS "awaitsSince", i.erased_at AS "erasedAt",
+           i.recovered_at AS "recoveredAt", i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced", now() AS now,
+           ${stallOf('invitation', 'i.id')} AS stalled
       FROM ${INVITATIONS}`;
 
 /**
@@ -205,17 +211,6 @@ export const USE_CODE = `
     UPDATE invitations i SET code_hash = NULL, code_expires_at = NULL
      WHERE i.code_hash = ANY ($1::bytea[]) AND i.code_expires_at > clock_timestamp() AND ${NOT_ENDED}
     RETURNING i.id, i.token_ciphertext AS "tokenCiphertext"`;
-
-/** Counts a guess of subject $1, each of which counts for $2 ms, unless the guesses that still count would exceed $3 ms. */
-export const TAKE_GUESS = `
-    INSERT INTO code_guesses AS g (subject, clear_at) VALUES ($1, clock_timestamp() + $2 * interval '1 ms')
-    ON CONFLICT (subject) DO UPDATE SET clear_at = greatest(g.clear_at, clock_timestamp()) + $2 * interval '1 ms'
-     WHERE g.clear_at + $2 * interval '1 ms' <= clock_timestamp() + $3 * interval '1 ms'
-    RETURNING subject`;
-
-export const GIVE_GUESS_BACK = `UPDATE code_guesses SET clear_at = clear_at - $2 * interval '1 ms' WHERE subject = $1`;
-
-export const FORGET_GUESSES = `DELETE FROM code_guesses WHERE clear_at < clock_timestamp()`;
 
 /** Serialises the callers $1 that read links, so that requests at the same time do not pass the limit. */
 export const LOCK_LINK_READER = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/link-reads/' || $1, 0))`;

@@ -28,7 +28,7 @@ import {
 import type { InvitationView } from './invitation.view.js';
 import { INVITATIONS, type InvitationsQuery } from './invitations.list.js';
 import * as sql from './invitations.sql.js';
-import type { ConsentText } from './owner/consent-text.js';
+import type { ConsentText } from './owner/owner-texts.service.js';
 import type { Step } from './owner/owner-page.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
@@ -54,8 +54,6 @@ export interface InvitationRow
     Omit<InvitationView, 'object' | 'url' | 'expected' | 'stalled' | 'nextReminderAt'> {
   readonly wishBrand: string | null;
   readonly remindersSent: number;
-  /** When the last message came back; null if a later one was sent. */
-  readonly bouncedAt: Date | null;
   readonly expectedInverters: number | null;
   readonly tokenCiphertext: Buffer | null;
   readonly stalled: StoredStall | null;

@@ -24,6 +24,17 @@ export const GUESSES_OF_ALL: CellRate = { amount: 1_000, periodMs: 3_600_000 };
 /** The subject of the limit of the deployment. */
 const ALL = '';
 
+/** Counts a guess of subject $1, each of which counts for $2 ms, unless the guesses that still count would exceed $3 ms. */
+const TAKE_GUESS = `
+    INSERT INTO code_guesses AS g (subject, clear_at) VALUES ($1, clock_timestamp() + $2 * interval '1 ms')
+    ON CONFLICT (subject) DO UPDATE SET clear_at = greatest(g.clear_at, clock_timestamp()) + $2 * interval '1 ms'
+     WHERE g.clear_at + $2 * interval '1 ms' <= clock_timestamp() + $3 * interval '1 ms'
+    RETURNING subject`;
+
+const GIVE_GUESS_BACK = `UPDATE code_guesses SET clear_at = clear_at - $2 * interval '1 ms' WHERE subject = $1`;
+
+const FORGET_GUESSES = `DELETE FROM code_guesses WHERE clear_at < clock_timestamp()`;
+
 /** `refused`: too many wrong codes. `unknown`: no valid code. */
 export type EnteredCode =
   | { readonly kind: 'refused' }
@@ -69,20 +80,20 @@ export class LinkCodesStore {
       const [used] = await tx.query<Pick<InvitationRow, 'id' | 'tokenCiphertext'>>(sql.USE_CODE, [hashes]);
       const token = used && this.invitations.tokenOf(used);
       if (!token) return { kind: 'unknown' };
-      await tx.query(sql.GIVE_GUESS_BACK, [subject, cellMs(GUESSES)]);
-      await tx.query(sql.GIVE_GUESS_BACK, [ALL, cellMs(GUESSES_OF_ALL)]);
+      await tx.query(GIVE_GUESS_BACK, [subject, cellMs(GUESSES)]);
+      await tx.query(GIVE_GUESS_BACK, [ALL, cellMs(GUESSES_OF_ALL)]);
       return { kind: 'known', token };
     }, OUTCOME);
   }
 
   /** Deletes what no longer counts. */
   async forget(): Promise<void> {
-    await this.database.query(sql.FORGET_GUESSES);
+    await this.database.query(FORGET_GUESSES);
   }
 }
 
 const cellMs = ({ amount, periodMs }: CellRate): number => periodMs / amount;
 
 async function takeGuess(tx: Transaction, subject: string, rate: CellRate): Promise<boolean> {
-  return (await tx.query(sql.TAKE_GUESS, [subject, cellMs(rate), rate.periodMs])).length > 0;
+  return (await tx.query(TAKE_GUESS, [subject, cellMs(rate), rate.periodMs])).length > 0;
 }

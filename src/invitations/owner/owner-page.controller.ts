@@ -118,7 +118,7 @@ export class OwnerPageController {
         retryAfterSeconds: GUESSES.periodMs / GUESSES.amount / 1_000,
       });
     if (entered.kind === 'unknown') return this.send(reply.status(422), { kind: 'wrongCode' });
-    const folder = folderFrom(request.url.split('?', 1)[0]!) ?? '';
+    const folder = folderFrom(request.url) ?? '';
     this.goBack(reply, folder + entered.token);
   }
 
@@ -141,7 +141,7 @@ export class OwnerPageController {
     if (request.url.length > MAX_URL_LENGTH) return this.view.send(reply.status(414), { kind: 'unknown' });
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, { kind: 'unknown' });
-    const folder = folderFrom(request.url.split('?', 1)[0]!);
+    const folder = folderFrom(request.url);
     // Redirects from a path with several parts. The new address is relative, because a proxy may have removed a prefix.
     if (folder)
       return void reply

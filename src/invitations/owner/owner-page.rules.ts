@@ -148,8 +148,9 @@ export function tokensIn(text: string): string[] {
 /** The most parts of a path that a link can have gained. */
 const MAX_EXTRA_PARTS = 8;
 
-/** Returns the address of the folder `/i/` relative to a path in it, or null if the path has too many parts. */
-export function folderFrom(path: string): string | null {
+/** Returns the address of the folder `/i/` relative to a URL in it, or null if the path of the URL has too many parts. */
+export function folderFrom(url: string): string | null {
+  const [path = ''] = url.split('?', 1);
   const extra = path.split('/', MAX_EXTRA_PARTS + 4).length - 3;
   if (extra > MAX_EXTRA_PARTS) return null;
   return extra < 0 ? 'i/' : '../'.repeat(extra);

@@ -173,7 +173,7 @@ export class OwnerPageView {
       },
       body: this.eta.render(this.template, {
         ...NOTHING,
-        folder: folderFrom(request.url.split('?', 1)[0]!) ?? '',
+        folder: folderFrom(request.url) ?? '',
         locale,
         tenant: this.texts.tenantIn(locale),
         hasLogo: BRAND_LOGO_FILE !== undefined,
@@ -193,7 +193,7 @@ export class OwnerPageView {
     locale: Locale,
   ): object {
     const text = this.texts.in(locale);
-    const folder = folderFrom(url.split('?', 1)[0]!) ?? '';
+    const folder = folderFrom(url) ?? '';
     const lang = langOf(url);
     const { host, consents = [] } = context;
     const nameOf = (id: string) => this.brands.nameOf(id);

@@ -60,7 +60,7 @@ export class OwnerRequestsStore {
         ? await this.invitations.createIn(tx, { ...wanted, expiresAt: null }, defaultDays)
         : null;
       const newInvitationId = renewed?.created ? renewed.invitation.id : null;
-      await announceAs(tx, id, (facts) => ({
+      await announceAs(tx, [id], (facts) => ({
         name: 'invitation.renewal_requested',
         subject: id,
         data: { ...facts, newInvitationId },
@@ -72,7 +72,7 @@ export class OwnerRequestsStore {
 /** Records that the owner declines, if the invitation is live. Returns whether it was. */
 async function decline(tx: Transaction, id: string, reason: DeclineReason | null): Promise<boolean> {
   if ((await tx.query(sql.DECLINE, [id, reason])).length === 0) return false;
-  await announceAs(tx, id, (facts) => ({
+  await announceAs(tx, [id], (facts) => ({
     name: 'invitation.declined',
     subject: id,
     data: { ...facts, reason },

@@ -6,8 +6,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { InvitationsStore, type ClaimedWish } from '../invitations.store.js';
-import type { ConsentText } from './consent-text.js';
-import { StartUrlsStore } from './start-urls.store.js';
+import type { ConsentText } from './owner-texts.service.js';
 
 /** How long an owner waits for the response to a click. The start then continues, and the page says so. */
 const PATIENCE_MS = 8_000;
@@ -32,14 +31,13 @@ export class OwnerStarts {
     private readonly store: InvitationsStore,
     private readonly sessions: StartSessionService,
     private readonly views: SessionViewsStore,
-    private readonly startUrls: StartUrlsStore,
     private readonly environment: Environment,
   ) {}
 
   /** Returns the host of the remote service's pages for owners, or undefined if no session was started lately. */
   async remoteHost(): Promise<string | undefined> {
     if (this.host === undefined) {
-      const startUrl = await this.startUrls.findNewest();
+      const startUrl = await this.views.findNewestStartUrl();
       if (startUrl !== null && URL.canParse(startUrl)) this.host = new URL(startUrl).host;
     }
     return this.host;

@@ -1,14 +1,27 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { CONSENT_PARTS, readBrandTexts, type ConsentPart } from '../../platform/env/brand-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { LOCALES, type Locale } from '../../platform/env/locale.rules.js';
-import { consentTextOf, type ConsentText } from './consent-text.js';
 
 const FOLDER = new URL('../../../pages/owner/', import.meta.url);
 
 /** Returns the content of a file of the owner's page. */
 export const readPageFile = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
+
+/** The version of the texts in pages/owner/messages. It changes when one of them that is part of the consent does. */
+const STANDARD_VERSION = 'standard-2';
+
+/** What an owner agrees to by a click. */
+export interface ConsentText {
+  readonly version: string;
+  readonly locale: Locale;
+  readonly parts: Readonly<Record<ConsentPart, string>>;
+  readonly text: string;
+  /** SHA-256 of language and text, in hex. */
+  readonly hash: string;
+}
 
 type Messages = Readonly<Record<string, string>>;
 export type Translate = (key: string, values?: Messages) => string;
@@ -22,15 +35,15 @@ export class OwnerTexts {
   private readonly own = this.environment.BRAND_TEXTS_FILE
     ? readBrandTexts(this.environment.BRAND_TEXTS_FILE).value
     : null;
-  private readonly consents: readonly ConsentText[] = LOCALES.map((locale) => {
-    const text = this.in(locale);
-    const ours = Object.fromEntries(CONSENT_PARTS.map((part) => [part, text(part)]));
+  /** The tenant's words replace ours. */
+  private readonly consents = LOCALES.map((locale): ConsentText => {
+    const sentence = this.in(locale);
     const own = this.own?.[locale];
-    return consentTextOf(
-      locale,
-      ours as Record<ConsentPart, string>,
-      own && { ...own, version: this.own.version },
-    );
+    const words = CONSENT_PARTS.map((part) => [part, own?.[part] ?? sentence(part)] as const);
+    const parts = Object.fromEntries(words) as ConsentText['parts'];
+    const text = words.map(([, each]) => each).join('\n\n');
+    const hash = createHash('sha256').update(`${locale}\n${text}`).digest('hex');
+    return { version: own ? this.own.version : STANDARD_VERSION, locale, parts, text, hash };
   });
 
   constructor(private readonly environment: Environment) {}

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { EventPayloads } from '../../events/catalogue.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
-import { LIVE, type InvitationFacts, type InvitationState } from '../invitation.rules.js';
+import { LIVE, type InvitationFacts, type InvitationState, type StepFacts } from '../invitation.rules.js';
 import { causeOfStep, isUnreachable } from '../invitation.stall.rules.js';
 
 const HOUR_MS = 3_600_000;
@@ -16,22 +16,9 @@ export interface ReminderSchedule {
 }
 
 /** The facts of a live invitation that decide about its reminders. */
-export interface RemindedInvitation extends Pick<
-  InvitationFacts,
-  | 'awaits'
-  | 'createdAt'
-  | 'openedAt'
-  | 'startedAt'
-  | 'wishedAt'
-  | 'wishDueAt'
-  | 'wishFailedAt'
-  | 'recoveredAt'
-  | 'expiresAt'
-> {
+export interface RemindedInvitation extends StepFacts, Pick<InvitationFacts, 'recoveredAt'> {
   readonly remindersSent: number;
   readonly remindedAt: Date | null;
-  /** When the last message came back; null if a later one was sent. */
-  readonly bouncedAt: Date | null;
 }
 
 type Settings = Pick<Environment, 'REMINDER_SCHEDULE_HOURS' | 'TIME_ZONE' | 'REMINDER_QUIET_HOURS'>;

@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { isExecuted, recordAudit } from '../../access/audit-log.store.js';
 import { currentExecution } from '../../access/execution.js';
-import { appendEvents } from '../../events/outbox.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import { withoutRefusedRows, type Work } from '../../platform/database/refused-rows.js';
 import { isSent } from '../../remote/shared/operations.store.js';
-import { findFacts } from '../invitation-events.store.js';
+import { announceAs } from '../invitation-events.store.js';
 import { reminderConflict, type InvitationConflict, type InvitationState } from '../invitation.rules.js';
-import { IS_BOUNCED, IS_HELD_UP, LIVE, STATE } from '../invitations.sql.js';
+import { IS_HELD_UP, LIVE, STATE, STEP_FACTS } from '../invitations.sql.js';
 import {
   planReminder,
   reminderNow,
@@ -33,10 +32,8 @@ const IS_DUE = `i.reminder_due_at <= now() AND ${LIVE} AND ${isSent('start_sessi
 export const DUE_REMINDERS = `SELECT FROM invitations i WHERE ${IS_DUE}`;
 
 const SELECT_REMINDED = `
-    SELECT i.id, i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt",
-           i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.awaits, i.expires_at AS "expiresAt",
-           i.recovered_at AS "recoveredAt", i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now,
-           CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", ${STATE} AS state
+    SELECT i.id, ${STATE} AS state, ${STEP_FACTS}, i.recovered_at AS "recoveredAt", i.reminders_sent AS "remindersSent",
+           i.reminded_at AS "remindedAt", now() AS now
       FROM invitations i`;
 
 /** Locks at most $1 live invitations of which a reminder may be due. Skips those that another replica has locked. */
@@ -112,12 +109,9 @@ export class RemindersStore {
   }
 }
 
-async function announceReminders(tx: Transaction, reminders: ReadonlyMap<string, Reminder>): Promise<void> {
-  const facts = await findFacts(tx, [...reminders.keys()]);
-  const events = facts.map((fact) => ({
-    name: 'invitation.reminder_due' as const,
-    subject: fact.invitationId,
-    data: { ...fact, ...reminders.get(fact.invitationId)! },
+const announceReminders = (tx: Transaction, reminders: ReadonlyMap<string, Reminder>): Promise<void> =>
+  announceAs(tx, [...reminders.keys()], (facts) => ({
+    name: 'invitation.reminder_due',
+    subject: facts.invitationId,
+    data: { ...facts, ...reminders.get(facts.invitationId)! },
   }));
-  await appendEvents(tx, events);
-}

@@ -66,6 +66,13 @@ export class SessionViewsStore {
     if (startUrl === null) this.logger.warn({ message: 'a startUrl cannot be decrypted', sessionId: id });
     return startUrl;
   }
+
+  /** Returns the startUrl of a session that has changed lately and is still open, or null if there is none. */
+  async findNewestStartUrl(): Promise<string | null> {
+    const text = sql.FIND_NEWEST_START_URL;
+    const [newest] = await this.database.query<{ id: string; ciphertext: Buffer }>(text);
+    return newest ? this.cipher.tryDecrypt(newest.ciphertext, sql.START_URLS.context(newest.id)) : null;
+  }
 }
 
 export const toSession = (row: RawSession): SessionRow => ({

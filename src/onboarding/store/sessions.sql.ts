@@ -154,6 +154,12 @@ export const SELECT_SESSION = `
 /** A prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION = prepared('onboarding.find_session')`${SELECT_SESSION} WHERE s.id = $1`;
 
+/** Finds the startUrl of one of the sessions that have changed last. Reads at most 100 entries of the index. */
+export const FIND_NEWEST_START_URL = `
+    SELECT id, ciphertext FROM (
+      SELECT id, changed_at, start_url_ciphertext AS ciphertext FROM onboarding_sessions ORDER BY changed_at DESC, id DESC LIMIT 100
+    ) changed WHERE ciphertext IS NOT NULL ORDER BY changed_at DESC LIMIT 1`;
+
 export async function insertObservations(
   tx: Transaction,
   rows: readonly (RecordedResponse & { readonly sessionId: string })[],
