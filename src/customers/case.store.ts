@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { SELECT_SESSION } from '../onboarding/store/sessions.sql.js';
 import { toSession, type RawSession, type SessionRow } from '../onboarding/store/session-views.store.js';
-import type { StartRow } from '../starts/starts.list.js';
+import { SELECT_START, type StartRow } from '../starts/starts.list.js';
 import { Database } from '../platform/database/database.js';
-import { stallOf } from '../stalls/stalls.sql.js';
 import { SELECT_INVITATION } from '../invitations/invitations.sql.js';
 import type { InvitationRow } from '../invitations/invitations.store.js';
 import { MOST_OF_EACH } from './case.view.js';
@@ -30,33 +29,24 @@ const FIND_PLACES = `
      WHERE u.erased_at IS NULL AND (g.id = $1::uuid OR g.user_id = ANY ($2::uuid[]))
      ORDER BY u.id, g.ean`;
 
-// Uses LATERAL instead of row_number(), because LATERAL reads only the newest rows of each location.
-const newestOf = (table: 'session_starts' | 'invitations') => `
-    unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
-      SELECT * FROM ${table} WHERE grid_location_id = place.id ORDER BY created_at DESC, id DESC LIMIT ${MOST_OF_EACH})`;
+/** Matches the newest rows of each location by their ids. */
+// Uses LATERAL, which reads only these rows, and ARRAY instead of a semi-join: because of its estimate of unnest, PostgreSQL would read the
+// whole table for a semi-join.
+const ofNewest = (table: string, order = 'created_at DESC, id DESC') => `= ANY (ARRAY(
+       SELECT newest.id FROM unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
+         SELECT id FROM ${table} WHERE grid_location_id = place.id ORDER BY ${order} LIMIT ${MOST_OF_EACH}) AS newest))`;
 
-/** Lists the newest sessions of each location. If there are more, prefers the current and the online sessions. */
-// Selects by an array of ids instead of a join, so that the planner expects few sessions.
-const LIST_SESSIONS = `${SELECT_SESSION}
-     WHERE s.id = ANY (ARRAY(
-       SELECT recent.id FROM unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
-         SELECT id FROM onboarding_sessions WHERE grid_location_id = place.id
-          ORDER BY superseded_at IS NULL OR state = 'online' DESC, recorded_at DESC LIMIT ${MOST_OF_EACH}) AS recent))
-     ORDER BY s.recorded_at DESC, s.id`;
+/** If there are more, prefers the current and the online sessions. */
+const NEWEST_SESSIONS = ofNewest(
+  'onboarding_sessions',
+  `superseded_at IS NULL OR state = 'online' DESC, recorded_at DESC`,
+);
+const LIST_SESSIONS = `${SELECT_SESSION} WHERE s.id ${NEWEST_SESSIONS} ORDER BY s.recorded_at DESC, s.id`;
 
-const LIST_STARTS = `
-    SELECT st.id, g.id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference", st.brand, st.status,
-           st.last_error AS error, st.attempts, st.orphans, st.session_id AS "sessionId", st.created_at AS "createdAt",
-           st.updated_at AS "updatedAt", ${stallOf('start', 'st.id')} AS stalled
-      FROM ${newestOf('session_starts')} AS st
-      JOIN grid_locations g ON g.id = st.grid_location_id
-      JOIN users u ON u.id = g.user_id
-     ORDER BY st.created_at DESC, st.id DESC`;
+const LIST_STARTS = `${SELECT_START} WHERE t.id ${ofNewest('session_starts')} ORDER BY t.created_at DESC, t.id DESC`;
 
-// Uses ARRAY instead of a semi-join: because of its estimate of unnest, PostgreSQL would read the whole table for a semi-join.
 const LIST_INVITATIONS = `${SELECT_INVITATION}
-     WHERE i.erased_at IS NULL AND i.id = ANY (ARRAY(SELECT newest.id FROM ${newestOf('invitations')} AS newest))
-     ORDER BY i.created_at DESC, i.id DESC`;
+     WHERE i.erased_at IS NULL AND i.id ${ofNewest('invitations')} ORDER BY i.created_at DESC, i.id DESC`;
 
 /** Reads the cases of locations with four statements, however many locations there are. */
 @Injectable()

@@ -5,15 +5,17 @@ import type { StoredStall } from '../stalls/stall-views.service.js';
 import { stallOf } from '../stalls/stalls.sql.js';
 import type { StartView } from './start.view.js';
 
-export const STARTS = new List({
-  name: 'starts',
-  select: `
+export const SELECT_START = `
     SELECT t.id, t.grid_location_id AS "gridLocationId", g.user_id AS "userId", u.tenant_reference AS "tenantReference", t.brand, t.status,
            t.last_error AS error, t.attempts, t.orphans, t.session_id AS "sessionId", t.created_at AS "createdAt",
            t.updated_at AS "updatedAt", ${stallOf('start', 't.id')} AS stalled
       FROM session_starts t
       JOIN grid_locations g ON g.id = t.grid_location_id
-      JOIN users u ON u.id = g.user_id`,
+      JOIN users u ON u.id = g.user_id`;
+
+export const STARTS = new List({
+  name: 'starts',
+  select: SELECT_START,
   order: { createdAt: ['t.created_at', 'instant'], id: ['t.id', 'uuid'] },
   descending: true,
   filters: {

@@ -9,9 +9,6 @@ export const MOST_HITS = 20;
 /** How many of the newest are searched for words before all are: one in 5 of them suffices for the most hits. */
 const NEWEST = 100;
 
-// Each branch reads one index and stops after the most hits of a kind. `~<~` is the order of the indexes that find prefixes.
-const branch = (select: string, from: string, where: string, order = ''): string =>
-  `(SELECT ${select} FROM ${from} WHERE ${where} ${order} LIMIT ${MOST_HITS})`;
 /** The condition that metadata has all words of the text. One condition, for which the index skips to the entries of the rarest word. */
 const wordsIn = (metadata: string): string =>
   `jsonb_to_tsvector('simple', ${metadata}, '["string", "numeric"]') @@ plainto_tsquery('simple', $2)`;
@@ -19,85 +16,60 @@ const wordsIn = (metadata: string): string =>
 const mayHaveWords = (metadata: string): string =>
   `lower(${metadata}::text) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM unnest(tsvector_to_array(to_tsvector('simple', $2))) word))`;
 const wordsAmongFew = (metadata: string) => `${mayHaveWords(metadata)} AND ${wordsIn(metadata)}`;
-const prefixOf = (column: string) => `lower(${column}) LIKE lower($1)`;
-const inOrder = (column: string) => `ORDER BY lower(${column}) USING ~<~`;
-
-const USER = 'u.id, u.tenant_reference AS label, u.tenant_reference AS "tenantReference"';
-const REGISTRATION = 'r.id, r.tenant_reference AS label, r.tenant_reference AS "tenantReference"';
-const INVITATION = `i.id, coalesce(i.metadata ->> 'label', u.tenant_reference) AS label, u.tenant_reference AS "tenantReference"`;
-const invitationsIn = (invitations: string): string =>
-  `${invitations} i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
+/** `~<~` is the order of the indexes that find prefixes. */
+const prefixOf = (column: string, where: string) =>
+  `${where} AND lower(${column}) LIKE lower($1) ORDER BY lower(${column}) USING ~<~`;
 const newestOf = (table: string, createdAt: string): string =>
   `(SELECT * FROM ${table} WHERE erased_at IS NULL ORDER BY ${createdAt} DESC, id DESC LIMIT ${NEWEST})`;
+const invitationsIn = (invitations: string): string =>
+  `${invitations} i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
+
+/** The columns of a hit. */
+const SELECTED: Readonly<Record<HitKind, string>> = {
+  customer: 'u.id, u.tenant_reference AS label, u.tenant_reference AS "tenantReference"',
+  registration: 'r.id, r.tenant_reference AS label, r.tenant_reference AS "tenantReference"',
+  session: 's.id, s.state AS label, u.tenant_reference AS "tenantReference"',
+  invitation: `i.id, coalesce(i.metadata ->> 'label', u.tenant_reference) AS label, u.tenant_reference AS "tenantReference"`,
+  campaign: 'c.id, coalesce(c.name, c.id::text) AS label, NULL AS "tenantReference"',
+};
+const KNOWN = 'u.erased_at IS NULL';
 const OPEN = `r.status IN ('pending', 'uncertain', 'rejected')`;
 
-/** $1: the pattern of the text, $2: the text, $3: an id, $4: an EAN, $5: the hashes of the tokens of links. */
+/**
+ * Where hits are found, each by one index that is read up to the most hits of a kind. $1: the pattern of the text, $2: the text, $3: an id,
+ * $4: an EAN, $5: the hashes of the tokens of links.
+ */
 const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
   customer: [
-    branch(USER, 'users u', `u.erased_at IS NULL AND u.id = $3::uuid`),
-    branch(
-      USER,
-      'grid_locations g JOIN users u ON u.id = g.user_id',
-      `u.erased_at IS NULL AND (g.id = $3::uuid OR g.ean = $4)`,
-    ),
-    branch(
-      USER,
-      'inverters v JOIN onboarding_sessions s ON s.id = v.session_id JOIN users u ON u.id = s.user_id',
-      `u.erased_at IS NULL AND v.id = $3::uuid`,
-    ),
-    branch(
-      USER,
-      'users u',
-      `u.erased_at IS NULL AND ${prefixOf('u.tenant_reference')}`,
-      inOrder('u.tenant_reference'),
-    ),
-    branch(USER, `${newestOf('users', 'registered_at')} u`, wordsAmongFew('u.metadata')),
+    `users u WHERE ${KNOWN} AND u.id = $3::uuid`,
+    `grid_locations g JOIN users u ON u.id = g.user_id WHERE ${KNOWN} AND (g.id = $3::uuid OR g.ean = $4)`,
+    `inverters v JOIN onboarding_sessions s ON s.id = v.session_id JOIN users u ON u.id = s.user_id WHERE ${KNOWN} AND v.id = $3::uuid`,
+    `users u WHERE ${prefixOf('u.tenant_reference', KNOWN)}`,
+    `${newestOf('users', 'registered_at')} u WHERE ${wordsAmongFew('u.metadata')}`,
   ],
   registration: [
-    branch(REGISTRATION, 'registrations r', `r.id = $3::uuid`),
-    branch(REGISTRATION, 'registrations r', `${OPEN} AND r.eans @> ARRAY[$4::text]`),
-    branch(REGISTRATION, 'registrations r', `r.status = 'discarded' AND r.tenant_reference = $2`),
-    branch(
-      REGISTRATION,
-      'registrations r',
-      `${OPEN} AND ${prefixOf('r.tenant_reference')}`,
-      inOrder('r.tenant_reference'),
-    ),
+    `registrations r WHERE r.id = $3::uuid`,
+    `registrations r WHERE ${OPEN} AND r.eans @> ARRAY[$4::text]`,
+    `registrations r WHERE r.status = 'discarded' AND r.tenant_reference = $2`,
+    `registrations r WHERE ${prefixOf('r.tenant_reference', OPEN)}`,
   ],
-  session: [
-    branch(
-      `s.id, s.state AS label, u.tenant_reference AS "tenantReference"`,
-      'onboarding_sessions s JOIN users u ON u.id = s.user_id',
-      'u.erased_at IS NULL AND s.id = $3::uuid',
-    ),
-  ],
+  session: [`onboarding_sessions s JOIN users u ON u.id = s.user_id WHERE ${KNOWN} AND s.id = $3::uuid`],
   invitation: [
-    branch(
-      INVITATION,
-      invitationsIn('invitations'),
-      `i.erased_at IS NULL AND (i.id = $3::uuid OR i.token_hash = ANY ($5::bytea[]))`,
-    ),
-    branch(INVITATION, invitationsIn(newestOf('invitations', 'created_at')), wordsAmongFew('i.metadata')),
+    `${invitationsIn('invitations')} WHERE i.erased_at IS NULL AND (i.id = $3::uuid OR i.token_hash = ANY ($5::bytea[]))`,
+    `${invitationsIn(newestOf('invitations', 'created_at'))} WHERE ${wordsAmongFew('i.metadata')}`,
   ],
   campaign: [
-    branch(
-      `c.id, coalesce(c.name, c.id::text) AS label, NULL AS "tenantReference"`,
-      'campaigns c',
-      `c.id = $3::uuid OR strpos(lower(c.name), lower($2)) > 0`,
-      'ORDER BY c.created_at DESC',
-    ),
+    `campaigns c WHERE c.id = $3::uuid OR strpos(lower(c.name), lower($2)) > 0 ORDER BY c.created_at DESC`,
   ],
 };
 
 /** Searches all for words of metadata, if there are few hits so far. The index collects every row with the words before the first hit. */
 const SEARCH_WORDS: Partial<typeof SEARCH> = {
-  customer: [branch(USER, 'users u', `u.erased_at IS NULL AND ${wordsIn('u.metadata')}`)],
+  customer: [`users u WHERE ${KNOWN} AND ${wordsIn('u.metadata')}`],
   // Joins to what the index found: from the locations, PostgreSQL would read the metadata of each invitation.
   invitation: [
-    branch(
-      INVITATION,
-      invitationsIn(branch('*', 'invitations w', `w.erased_at IS NULL AND ${wordsIn('w.metadata')}`)),
-      'true',
+    invitationsIn(
+      `(SELECT * FROM invitations w WHERE w.erased_at IS NULL AND ${wordsIn('w.metadata')} LIMIT ${MOST_HITS})`,
     ),
   ],
 };
@@ -134,7 +106,7 @@ const statementOf = (searches: Partial<typeof SEARCH>, kinds: readonly HitKind[]
   kinds
     .flatMap((kind) =>
       (searches[kind] ?? []).map(
-        (each) => `SELECT '${kind}' AS kind, hit.id, hit.label, hit."tenantReference" FROM ${each} AS hit`,
+        (source) => `(SELECT '${kind}' AS kind, ${SELECTED[kind]} FROM ${source} LIMIT ${MOST_HITS})`,
       ),
     )
     .join(' UNION ALL ');
