@@ -7,7 +7,6 @@ import { Operations } from '../access/operations.js';
 import { requireAnyScope, requireScope, SCOPES, type Principal } from '../access/scopes.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
-import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found } from '../platform/problem/problem.js';
 import { BulkActionView, MAX_IDS, NewBulkAction } from './bulk-actions.dto.js';
@@ -35,7 +34,6 @@ export class BulkActionsController {
       'What no longer exists or has changed so that the operation does not apply is skipped.',
   })
   @ApiAcceptedResponse({ type: BulkActionView, headers: LOCATION })
-  @ApiProblems('invalid_request')
   async createBulkAction(
     @Body() input: NewBulkAction,
     @CurrentKey() key: Principal,
@@ -68,7 +66,6 @@ export class BulkActionsController {
       'Needs the scopes of its operation. Actions are deleted `RETENTION_DELIVERIES_DAYS` after their end.',
   })
   @ApiOkResponse({ type: BulkActionView })
-  @ApiProblems('not_found')
   async readBulkAction(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     const action = found(await this.store.find(id), `bulk action ${id}`);
     this.requireScopesOf(action.operationId, key);

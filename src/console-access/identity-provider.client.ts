@@ -33,8 +33,6 @@ export interface SignInFlow {
   readonly pkceCodeVerifier: string;
 }
 
-export type { Identity } from './identity.rules.js';
-
 /** Signs users in at the identity provider: OpenID Connect, code flow with PKCE. */
 @Injectable()
 export class IdentityProvider {

@@ -9,7 +9,14 @@ import { Database, type Transaction } from '../../platform/database/database.js'
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { ERASED_REFERENCE } from '../../users/user/erase-user.sql.js';
 import { findPerson, PERSONAL_DATA } from '../personal-data.js';
-import { lockPerson } from './lock-person.sql.js';
+
+// `isBeingSent`: whether a call is in flight. That call may create a user at the remote service that our database does not know.
+const LOCK_REGISTRATIONS = `
+    SELECT id, coalesce(lease_until >= clock_timestamp(), false) AS "isBeingSent" FROM registrations
+    WHERE tenant_reference = $1 ORDER BY id FOR UPDATE`;
+
+// A start locks its user FOR KEY SHARE. Only FOR UPDATE conflicts with that lock.
+const LOCK_USER = 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE';
 
 /** A completed erasure, with the number of rows erased per kind. */
 export interface Erasure {
@@ -101,9 +108,18 @@ export class ErasuresStore {
 
 type Locked = Awaited<ReturnType<typeof lock>>;
 
+/**
+ * Locks the rows of campaigns, the registrations and the user of a reference. A worker and a confirmation lock in the same order. So they
+ * cannot deadlock, and a user that was just confirmed is found.
+ */
+// Until the commit, no other transaction can register, resolve or start anything for the person. `userId` is null if there is no user.
 async function lock(tx: Transaction, tenantReference: string) {
   const hasRows = await lockRows(tx, tenantReference);
-  return { tenantReference, hasRows, ...(await lockPerson(tx, tenantReference)) };
+  const registrations = await tx.query<{ id: string; isBeingSent: boolean }>(LOCK_REGISTRATIONS, [
+    tenantReference,
+  ]);
+  const [user] = await tx.query<{ id: string }>(LOCK_USER, [tenantReference]);
+  return { tenantReference, hasRows, userId: user?.id ?? null, registrations };
 }
 
 async function findErasure(tx: Transaction, where: { id: string } | { userId: string }) {
