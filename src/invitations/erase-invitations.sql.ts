@@ -1,9 +1,16 @@
 import type { PersonalData, Person } from '../platform/database/personal-data.js';
-import { ERASE_INVITATIONS } from './invitations.sql.js';
 
 const parameter = ({ invitationIds }: Person) => invitationIds;
 
-/** Keeps the hash of the token, so that the link can say that the invitation is over. */
+/** Erases the invitations $1. Keeps the hash of the token, so that the link can say that the invitation is over. */
+export const ERASE_INVITATIONS = `
+    UPDATE invitations i
+       SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,
+           wish_due_at = NULL, wish_failed_at = NULL, reminder_due_at = NULL, decline_reason = NULL, code_hash = NULL,
+           code_expires_at = NULL, erased_at = $2
+     WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL
+    RETURNING i.id`;
+
 const INVITATIONS: PersonalData = {
   table: 'invitations',
   where: 't.id = ANY ($1::uuid[])',

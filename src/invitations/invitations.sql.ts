@@ -392,12 +392,3 @@ export const FIND_ONLINE = `
      WHERE i.grid_location_id = $1 AND ${STATE} = 'online'
        AND CASE WHEN $2::text[] = '{}' THEN true ELSE $2::text[] <@ i.brands END
      ORDER BY i.created_at DESC LIMIT 1`;
-
-/** Erases the invitations $1. Keeps the hash of the token, so that the link can say that the invitation is over. */
-export const ERASE_INVITATIONS = `
-    UPDATE invitations i
-       SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,
-           wish_due_at = NULL, wish_failed_at = NULL, reminder_due_at = NULL, decline_reason = NULL, code_hash = NULL,
-           code_expires_at = NULL, erased_at = $2
-     WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL
-    RETURNING i.id`;

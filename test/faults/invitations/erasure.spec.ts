@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ERASE_INVITATIONS } from '../../../src/invitations/invitations.sql.js';
+import { ERASE_INVITATIONS } from '../../../src/invitations/erase-invitations.sql.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
