@@ -1,11 +1,14 @@
 import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { useFolder } from '../../../test/setup/folder.js';
 import { startNameServer, type NameServer } from '../../../test/setup/receivers/name-server.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
-import { resolveName, sharedLookup } from './names.js';
+import { lookupBy, resolveName, sharedLookup } from './names.js';
 
 describe('resolv.conf', () => {
   it.each([
@@ -171,4 +174,40 @@ describe('the look-ups of one host', () => {
     calls[1]!(error);
     expect(await Promise.all(second)).toEqual([error, error]);
   });
+});
+
+/** Listens, and accepts no connection before `workerData` changes. With two connections in its queue, the kernel ignores further ones. */
+const LATE_SERVER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const server = require('node:net').createServer((socket) => socket.resume());
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(workerData, 0, 0);
+  });`;
+
+it('a host that accepts a connection late is reached, although its other address is not', async () => {
+  const isOpen = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(LATE_SERVER, { eval: true, workerData: isOpen });
+  const [port] = (await once(worker, 'message')) as [number];
+  const queued = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  await Promise.all(queued.map((socket) => once(socket, 'connect')));
+  const addresses = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ];
+  const socket = connect({ host: 'late.example', port, lookup: lookupBy(async () => addresses) });
+  socket.once('connectionAttempt', () =>
+    // The first packet has been sent and ignored by then. The second follows after a second.
+    setImmediate(() => {
+      Atomics.store(isOpen, 0, 1);
+      Atomics.notify(isOpen, 0);
+    }),
+  );
+  try {
+    await once(socket, 'connect');
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+  } finally {
+    for (const each of [socket, ...queued]) each.destroy();
+    await worker.terminate();
+  }
 });

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, setDefaultAutoSelectFamilyAttemptTimeout, type LookupFunction } from 'node:net';
 import { within } from '../async/within.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
 
@@ -15,6 +15,13 @@ interface NameSources {
 const OF_THIS_MACHINE: NameSources = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };
 /** How long to wait for the other address family. Some name servers never respond to queries for IPv6 addresses. */
 const OTHER_FAMILY_MS = 1_000;
+/**
+ * How long each address of a host but the last may take to accept a connection: long enough for one lost packet, which is sent again after
+ * a second. Node's default is 250 ms: a host whose IPv4 address takes longer would never be reached from a machine without IPv6.
+ */
+const ADDRESS_WITHIN_MS = 2_500;
+// For the whole process, since the connections to the database and of libraries have no option for it.
+setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_WITHIN_MS);
 /** After these responses, glibc tries the next candidate, too. */
 const TRY_NEXT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED']);
 
