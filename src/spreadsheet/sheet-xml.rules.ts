@@ -12,7 +12,7 @@ const DAMAGED = 'The workbook is damaged: open it in Excel, and save a copy.';
 
 /**
  * Returns why a sheet must not be given to the library, in words; undefined if it may. A few bytes can state a cell of the row 900,000,000,
- * and a formula that was never calculated would be read as empty.
+ * a formula that was never calculated would be read as empty, and a row that a person has hidden, such as by a filter, as any other.
  */
 export function sheetFault(xml: string): string | undefined {
   if (longestPart(xml) > MOST_BETWEEN) return DAMAGED;
@@ -26,11 +26,14 @@ export function sheetFault(xml: string): string | undefined {
   let isFormula = false;
   let valueFrom: number | undefined;
   let hasValue = false;
+  let isHidden = false;
+  const hidden = new Set<number>();
   for (const { 1: end, 2: name, 3: rest = '', 0: tag, index } of xml.matchAll(TAG)) {
     const isEmpty = rest.endsWith('/');
     if (name === 'row' && end === '') {
       row = Number(attributeOf('r', rest) ?? row + 1);
       column = 0;
+      isHidden = /^(1|true)$/.test(attributeOf('hidden', rest) ?? '');
       if (!(row > 0 && row <= MOST_ROWS)) return DAMAGED;
     } else if (name === 'c' && end === '') {
       const place = placeOf(attributeOf('r', rest)) ?? { row, column: column + 1 };
@@ -40,6 +43,7 @@ export function sheetFault(xml: string): string | undefined {
       isFormula = false;
       hasValue = false;
       if (isEmpty) continue;
+      if (isHidden) hidden.add(row);
       rows = Math.max(rows, row);
       columns = Math.max(columns, column);
       if (rows * columns > MOST_CELLS)
@@ -53,7 +57,9 @@ export function sheetFault(xml: string): string | undefined {
       return `The formula in row ${row}, column ${column} has no result: open the workbook in Excel, and save it.`;
     }
   }
-  return undefined;
+  const [first] = hidden;
+  if (first === undefined) return undefined;
+  return `${hidden.size === 1 ? `Row ${first} is` : `${hidden.size} rows, from row ${first} on, are`} hidden, perhaps by a filter: show all rows, or copy those to import into a workbook of their own.`;
 }
 
 /** Returns the length of the longest tag or text. */

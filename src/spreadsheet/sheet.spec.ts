@@ -11,6 +11,7 @@ const tooLarge = (row: number, column: number) =>
   expect.stringMatching(`row ${row} and column ${column}, `) as unknown as string;
 const noResult = (row: number, column: number) =>
   expect.stringContaining(`row ${row}, column ${column} has no result`) as unknown as string;
+const hidden = (message: RegExp) => expect.stringMatching(message) as unknown as string;
 
 describe('the XML of a sheet', () => {
   it.each<[xml: string, fault: string | undefined]>([
@@ -46,6 +47,13 @@ describe('the XML of a sheet', () => {
     [sheet('<row><c t="str"><f>A1</f><v></v></c></row>'), undefined],
     [sheet(`<row><c><v>${'1'.repeat(200_000)}</v></c></row>`), undefined],
     [sheet(`<row><c><v>${'1'.repeat(200_001)}</v></c></row>`), DAMAGED],
+    [sheet(`<row hidden="1"><c/></row><row hidden='true'/>${value('A3')}`), undefined],
+    [sheet('<row hidden="0"><c><v>1</v></c></row><row hidden="false"><c><v>1</v></c></row>'), undefined],
+    [sheet('<row r="4" hidden="true"><c><v>1</v></c><c><v>2</v></c></row>'), hidden(/^Row 4 is hidden, /)],
+    [
+      sheet('<row hidden="1"><c><v>1</v></c></row>'.repeat(3)),
+      hidden(/^3 rows, from row 1 on, are hidden, /),
+    ],
     [`<a>${'<'.repeat(200_001)}`, DAMAGED],
     [`<a ${' '.repeat(200_000)}>`, DAMAGED],
     ['<a>'.repeat(100_000), undefined],

@@ -91,6 +91,11 @@ describe('a workbook', () => {
     ['whose sheet is cut', workbookOf({ A: sheetXml([['a']]).slice(0, -20) }), /damaged/],
     ['whose XML is wrong', workbookOf({ A: '<worksheet><sheetData><c r=1</worksheet>' }), /damaged/],
     [
+      'with rows that a filter hides',
+      workbookOf({ A: sheetXml([['a'], ['b'], ['c']]).replace('<row r="2"', '$& hidden="1"') }),
+      /^Row 2 is hidden/,
+    ],
+    [
       'a bomb in parts',
       workbookOf({ A: [['a']] }, { 'xl/1.xml': half, 'xl/2.xml': half }),
       /more than 100 MB/,
