@@ -11,6 +11,7 @@ import { OwnerTexts, type Translate } from './owner-texts.service.js';
 const environment = environmentFor('postgres://none@127.0.0.1/none', {
   BRAND_NAME: 'Sunny',
   BRAND_SUPPORT_URL: 'https://sunny.example/help',
+  INVITATION_RETURN_ORIGINS: 'https://sunny.example',
   TIME_ZONE: 'Europe/Amsterdam',
 });
 
@@ -239,6 +240,13 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
       ],
     ],
   ),
+  [
+    '',
+    { kind: 'revoked' },
+    // Of an origin that is no longer configured.
+    { returnUrl: 'https://former.example/back' },
+    ['h1 | revoked.heading', 'p | revoked.text'],
+  ],
   ['', { kind: 'erased' }, RETURN, ['h1 | erased.heading', 'p | erased.text']],
   [
     '/?lang=en',

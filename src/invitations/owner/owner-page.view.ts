@@ -6,7 +6,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { ProblemPages, type ProblemPage } from '../../platform/problem/problem-pages.js';
 import type { GivenConsent } from '../consents.sql.js';
 import { chosenLocale, LOCALES, localeOf, type Locale } from '../../platform/env/locale.rules.js';
-import { DECLINE_REASONS } from '../invitation.rules.js';
+import { DECLINE_REASONS, returnUrlFault } from '../invitation.rules.js';
 import { Brands } from '../brands.service.js';
 import { accentsOf } from './colour.rules.js';
 import { OwnerTexts, readPageFile, type Translate } from './owner-texts.service.js';
@@ -281,9 +281,16 @@ export class OwnerPageView {
       // A text that has changed meanwhile needs a click of its own.
       goesOn: page.kind === 'started' && isAgreed,
       isUnopened: context.isUnopened,
-      link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
+      link: isOver && this.leadsTo(context.returnUrl) && { url: context.returnUrl, text: text('return') },
       receipt: consents.length > 0 && { url: query({ receipt: '' }), text: text('receipt.link') },
     };
+  }
+
+  /** Returns whether the page may lead to a URL. The configuration may have lost its origin after the invitation was created. */
+  private leadsTo(returnUrl: string | null | undefined): boolean {
+    const { INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
+    const isProduction = NODE_ENV === 'production';
+    return !!returnUrl && !returnUrlFault(new URL(returnUrl), INVITATION_RETURN_ORIGINS, isProduction);
   }
 
   /** Returns what the owner is told whose start waits for the end of an outage. */
