@@ -60,7 +60,7 @@ export async function* bytesOf(
   maxBytes: number,
 ): AsyncGenerator<Buffer, void> {
   const received = receivedBytes(body, maxBytes);
-  if (headers['content-type']?.startsWith('multipart/') !== true) return yield* received;
+  if (!/^multipart\//i.test(headers['content-type'] ?? '')) return yield* received;
   const source = Readable.from(received, { objectMode: false });
   try {
     const { file, end } = await openForm(headers as BusboyHeaders, source);

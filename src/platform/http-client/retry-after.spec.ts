@@ -13,6 +13,7 @@ describe('Retry-After', () => {
     ['9'.repeat(400), 3_600_000],
     ['Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
     ['Friday, 20-Nov-26 10:00:30 GMT', 30_000],
+    ['Fri Nov 20 10:00:30 2026', 30_000],
     ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
     ['Wed, 01 Jan 2076 00:00:00 GMT', 3_600_000],
     ['-5', undefined],
@@ -28,6 +29,7 @@ describe('Retry-After', () => {
 
   it.each([
     ['Fri, 20 Nov 2026 09:59:30 GMT', new Date('2026-11-20T09:59:30Z')],
+    ['Fri Nov  6 09:59:30 2026', new Date('2026-11-06T09:59:30Z')],
     ['no date', NOW],
     [undefined, NOW],
   ])('counts from the time of a response with the Date %s', (date, at) =>

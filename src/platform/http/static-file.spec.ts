@@ -48,4 +48,14 @@ describe('a file', () => {
     expect([headers['content-encoding'], headers['content-type']]).toEqual(['gzip', file.type]);
     expect(gunzipSync(rawPayload)).toEqual(file.body);
   });
+
+  it.each([
+    ['gzip;q=0', undefined],
+    ['br, gzip ; q=0.000, *', undefined],
+    ['identity', undefined],
+    ['gzip;q=0.5', 'gzip'],
+    ['GZIP, br;q=0', 'gzip'],
+  ])('requested with the encodings %s has the encoding %s', async (encodings, encoding) => {
+    expect((await get({ 'accept-encoding': encodings })).headers['content-encoding']).toBe(encoding);
+  });
 });

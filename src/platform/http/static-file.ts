@@ -16,6 +16,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
+/** Matches an Accept-Encoding that has gzip, unless it is refused by a weight of 0. */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
 /** A file in memory, which is the same for every caller. */
 export class StaticFile {
   readonly type: string;
@@ -36,7 +39,7 @@ export class StaticFile {
     void reply.headers({ etag: this.etag, vary: 'accept-encoding' });
     if (isKnown(request.headers['if-none-match'], this.etag)) return void reply.status(304).send();
     void reply.header('content-type', this.type);
-    if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return void reply.send(this.body);
+    if (!TAKES_GZIP.test(String(request.headers['accept-encoding']))) return void reply.send(this.body);
     this.compressed ??= promisify(gzip)(this.body);
     void reply.header('content-encoding', 'gzip').send(await this.compressed);
   }

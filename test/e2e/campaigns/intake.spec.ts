@@ -163,6 +163,13 @@ describe('the file of a campaign', () => {
     const form = new FormData();
     form.append('file', new Blob([csv(`F-1,${newValidEan()}`)]), 'customers.csv');
     expect((await upload(service, form)).body).toMatchObject({ rows: 1, counts: { accepted: 1 } });
+    const part = '--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n';
+    const typed = { 'content-type': 'Multipart/Form-Data; Boundary=x' };
+    expect(
+      (await upload(service, `${part}${csv(`F-2,${newValidEan()}`)}\r\n--x--\r\n`, '', typed)).body,
+    ).toMatchObject({
+      rows: 1,
+    });
     const none = '--x--\r\n';
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     expect(await upload(service, none, '', headers)).toMatchObject({
