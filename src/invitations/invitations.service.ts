@@ -35,10 +35,7 @@ export class InvitationsService {
     const { expiresAt = null, returnUrl = null } = await this.checked(input);
     const gridLocationId = await this.locationOf(input);
     const expectedInverters = expected?.inverters ?? null;
-    const wanted = {
-      ...{ gridLocationId, brands, locale, expectedInverters, metadata, expiresAt },
-      returnUrl,
-    };
+    const wanted = { gridLocationId, brands, locale, expectedInverters, metadata, expiresAt, returnUrl };
     return found(await this.store.create(wanted, INVITATION_TTL_DAYS), `grid location ${gridLocationId}`);
   }
 

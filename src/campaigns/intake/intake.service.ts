@@ -37,25 +37,12 @@ export class Intake {
     actor: string,
   ): Promise<string> {
     const leave = this.places.take(actor);
-    try {
-      return await this.storeFile(bytes, options, actor);
-    } finally {
-      leave();
-      await bytes.return(undefined);
-    }
-  }
-
-  private async storeFile(
-    bytes: AsyncGenerator<Buffer, void>,
-    options: CampaignOptions,
-    actor: string,
-  ): Promise<string> {
     const { EAN_CHECK_DIGIT: rule } = this.environment;
     const digest = createHash('sha256');
-    const { format, rows, nameOf } = await openFile(digested(bytes, digest), rule, options);
     const id = randomUUID();
-    await this.store.begin(id, options);
     try {
+      const { format, rows, nameOf } = await openFile(digested(bytes, digest), rule, options);
+      await this.store.begin(id, options);
       let count = 0;
       const looks = noLooks();
       for await (const set of inSets(rows)) {
@@ -85,6 +72,9 @@ export class Intake {
     } catch (error) {
       await this.delete(id);
       throw error;
+    } finally {
+      leave();
+      await bytes.return(undefined);
     }
   }
 

@@ -195,13 +195,10 @@ function readReference(text: string): {
   readonly fault?: Problem;
   readonly warnings: readonly Problem[];
 } {
-  if (/^[\s']*$/.test(text))
-    return { ...faultyReference('required', 'The customer reference is missing'), tenantReference: null };
-  if (text.startsWith('\ufeff'))
-    return { ...faultyReference('reference_invalid', JOINED), tenantReference: null };
+  if (/^[\s']*$/.test(text)) return faulty('required', 'The customer reference is missing');
+  if (text.startsWith('\ufeff')) return faulty('reference_invalid', JOINED);
   const read = readTenantReference(text);
-  if ('fault' in read)
-    return { ...faultyReference(read.code, `The reference ${read.fault}`), tenantReference: read.meant };
+  if ('fault' in read) return faulty(read.code, `The reference ${read.fault}`, read.meant);
   const warnings: Problem[] = [];
   if (read.isNormalised) warnings.push({ code: 'reference_normalised', message: NORMALISED });
   if (mayBeRewritten(read.reference))
@@ -209,7 +206,8 @@ function readReference(text: string): {
   return { tenantReference: read.reference, warnings };
 }
 
-const faultyReference = (code: RowProblemCode, message: string) => ({
+const faulty = (code: RowProblemCode, message: string, tenantReference: string | null = null) => ({
+  tenantReference,
   fault: { code, message },
   warnings: [],
 });
