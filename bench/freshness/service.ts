@@ -1,3 +1,4 @@
+import { secondsUntilReads } from '../../src/brands/habits.rules.js';
 import { LANE_STARTS_SECONDS, LANES, shareOfFresh } from '../../src/onboarding/poll/lanes.rules.js';
 import {
   AGES_PER_E,
@@ -154,8 +155,11 @@ export class Service {
     this.due.forEach(count);
     return [...counts].flatMap(([population, { open, late }]) => {
       const habits = this.conditions.habits?.(population);
-      const groupsOf = (phase: OpenPhase, ofPhase: Int32Array) =>
-        Array.from(ofPhase, (sessions, age) => ({ phase, age, sessions, hazards: habits?.[phase] }));
+      const groupsOf = (phase: OpenPhase, ofPhase: Int32Array): AgeGroup[] => {
+        const hazards = habits?.[phase];
+        const learned = hazards && secondsUntilReads(hazards);
+        return Array.from(ofPhase, (sessions, age) => ({ phase, age, sessions, secondsUntilReads: learned }));
+      };
       return [...groupsOf(population.phase, open), ...groupsOf('late', late)].filter(
         ({ sessions }) => sessions > 0,
       );
