@@ -6,9 +6,9 @@ import { load, type Load, startLoad } from './harness/load/load.js';
 import type { Participant } from './harness/participant.js';
 import { report } from './harness/report.js';
 import { atLeast, atMost } from './harness/result.js';
-import { control, interleave, rateOf, ratio, type Sample, summarise } from './harness/rounds.js';
+import { control, interleave, rateOf, rateTable, ratio, type Sample } from './harness/rounds.js';
 import { gridLocationId, sessionId } from './harness/sessions.js';
-import { median, quantile, rounded } from './harness/statistics.js';
+import { median, medianAndTail, rounded } from './harness/statistics.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
 const OURS = 'our service, with its key checked';
@@ -67,29 +67,14 @@ export async function apiBench(options: BenchOptions): Promise<void> {
         ),
       ],
       tables: [
-        {
-          title: 'GET one session',
-          columns: [
-            'server',
-            'requests/s',
-            'least-most',
-            'own CPU µs per request',
-            'PostgreSQL CPU µs per request',
-            'ours against it',
-          ],
-          rows: [...reads].map(([name, list]) => {
-            const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds } = summarise(list);
-            const against = name === OURS ? null : ratio(rates, list);
-            return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, against];
-          }),
-        },
+        rateTable('GET one session', 'request', reads, [OURS, 'ours against it']),
         {
           title: 'One request at a time',
           columns: ['request', 'median ms', '99 % ms'],
           rows: [
-            ['GET one session', ...pairOf(single.one)],
-            [`GET the first ${PAGE} of all`, ...pairOf(single.first)],
-            [`GET ${PAGE} from the middle`, ...pairOf(single.middle)],
+            ['GET one session', ...tailOf(single.one)],
+            [`GET the first ${PAGE} of all`, ...tailOf(single.first)],
+            [`GET ${PAGE} from the middle`, ...tailOf(single.middle)],
           ],
         },
         {
@@ -234,7 +219,5 @@ async function compareStarts(
   return medians;
 }
 
-const pairOf = (samples: readonly Timed[]): [number, number] => {
-  const all = samples.flatMap(({ latenciesMs }) => latenciesMs);
-  return [rounded(median(all)), rounded(quantile(all, 0.99))];
-};
+const tailOf = (samples: readonly Timed[]): [number, number] =>
+  medianAndTail(samples.flatMap(({ latenciesMs }) => latenciesMs));

@@ -7,7 +7,7 @@ import { load, startLoad } from './harness/load/load.js';
 import type { Participant } from './harness/participant.js';
 import { report } from './harness/report.js';
 import { atLeast } from './harness/result.js';
-import { control, interleave, rateOf, ratio, summarise, type Sample } from './harness/rounds.js';
+import { control, interleave, rateOf, rateTable, ratio, type Sample } from './harness/rounds.js';
 import type { BenchOptions } from './options.js';
 
 const CAMPAIGN = 'a campaign';
@@ -72,24 +72,7 @@ export async function campaignsBench(options: BenchOptions): Promise<void> {
       targets: [
         atLeast('rows/s of a campaign, of a loop of POST /users', 3, ratio(rates, samples.get(LOOP)!)),
       ],
-      tables: [
-        {
-          title: 'Rows',
-          columns: [
-            '',
-            'rows/s',
-            'least-most',
-            'own CPU µs per row',
-            'PostgreSQL CPU µs per row',
-            'campaign against it',
-          ],
-          rows: [...samples].map(([name, list]) => {
-            const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds } = summarise(list);
-            const against = name === CAMPAIGN ? null : ratio(rates, list);
-            return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, against];
-          }),
-        },
-      ],
+      tables: [rateTable('Rows', 'row', samples, [CAMPAIGN, 'campaign against it'])],
       packages: ['@nestjs/core', 'fastify', 'pg', 'undici'],
       postgresql: lineUp.server.version,
     });

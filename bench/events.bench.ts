@@ -5,7 +5,7 @@ import { LineUp } from './harness/line-up.js';
 import { report } from './harness/report.js';
 import { atLeast, atMost } from './harness/result.js';
 import { control, interleave, ratioOf } from './harness/rounds.js';
-import { median, quantile, rounded } from './harness/statistics.js';
+import { median, medianAndTail, quantile } from './harness/statistics.js';
 import type { BenchOptions } from './options.js';
 
 export async function eventsBench(options: BenchOptions): Promise<void> {
@@ -52,8 +52,8 @@ export async function eventsBench(options: BenchOptions): Promise<void> {
             ],
             rows: [...latencies].map(([name, rounds]) => [
               name,
-              ...pairOf(rounds.flat().map(({ sinceAppendMs }) => sinceAppendMs)),
-              ...pairOf(rounds.flat().map(({ sinceCommitMs }) => sinceCommitMs)),
+              ...medianAndTail(rounds.flat().map(({ sinceAppendMs }) => sinceAppendMs)),
+              ...medianAndTail(rounds.flat().map(({ sinceCommitMs }) => sinceCommitMs)),
               against(name, 'sinceAppendMs'),
               against(name, 'sinceCommitMs'),
             ]),
@@ -76,8 +76,3 @@ export async function eventsBench(options: BenchOptions): Promise<void> {
     }
   });
 }
-
-const pairOf = (times: readonly number[]): [number, number] => [
-  rounded(median(times)),
-  rounded(quantile(times, 0.99)),
-];

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Environment } from '../src/platform/env/environment.js';
 import { Database } from '../src/platform/database/database.js';
 import { LearnedSchedules } from '../src/onboarding/poll/learned-schedules.js';
 import { PollsStore } from '../src/onboarding/poll/polls.store.js';
@@ -9,7 +8,7 @@ import type { Participant } from './harness/participant.js';
 import { report } from './harness/report.js';
 import { atLeast, atMost } from './harness/result.js';
 import { control, interleave, rateOf, ratio, type Sample, summarise } from './harness/rounds.js';
-import { median, quantile, rounded } from './harness/statistics.js';
+import { median, medianAndTail, rounded } from './harness/statistics.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
 const IN_FLIGHT = 64;
@@ -133,7 +132,6 @@ export async function flatBench(options: BenchOptions): Promise<void> {
             );
             const [was, is] = [before[index]!, after[index]!];
             const hot = rounded((is.hot - was.hot) / Math.max(1, is.all - was.all), 2);
-            const times = claims.get(size.name)!;
             return [
               size.sessions,
               perSecond,
@@ -142,8 +140,7 @@ export async function flatBench(options: BenchOptions): Promise<void> {
               serverCpuMicroseconds,
               walBytes,
               hot,
-              rounded(median(times)),
-              rounded(quantile(times, 0.99)),
+              ...medianAndTail(claims.get(size.name)!),
               Math.round(residentOf(size)),
             ];
           }),
@@ -164,18 +161,13 @@ async function prepare(lineUp: LineUp, name: string, sessions: number, options: 
     concurrency: IN_FLIGHT,
     flags: profileFlags(options),
   });
-  const environment = Object.assign(new Environment(), {
-    DATABASE_URL: database.url,
-    DATABASE_DIRECT_URL: database.url,
-    DATABASE_PREPARED_STATEMENTS: true,
-  });
-  const own = new Database(environment);
+  const own = new Database(database.environment);
   return {
     name,
     sessions,
     database,
     worker,
-    polls: new PollsStore(own, environment, new LearnedSchedules()),
+    polls: new PollsStore(own, database.environment, new LearnedSchedules()),
     end: () => own.onApplicationShutdown(),
   };
 }

@@ -2,16 +2,9 @@ import { JOBS } from './baselines/engine-read.js';
 import { LineUp } from './harness/line-up.js';
 import type { Participant } from './harness/participant.js';
 import { report } from './harness/report.js';
-import { atLeast, type ResultTable, type Target } from './harness/result.js';
-import {
-  type Contender,
-  control,
-  interleave,
-  rateOf,
-  ratio,
-  type Sample,
-  summarise,
-} from './harness/rounds.js';
+import { atLeast, type Target } from './harness/result.js';
+import { control, interleave, rateOf, rateTable, ratio } from './harness/rounds.js';
+import type { Contender, Sample } from './harness/rounds.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
 const UNDICI = 'undici alone';
@@ -132,26 +125,10 @@ const targetsOf = (slow: Samples): Target[] => [
   atLeast('times the Prisma loop of 20, 20 ms', 12, ratio(slow.get(OURS)!, slow.get(LOOP)!)),
 ];
 
-function tableOf(latencyMs: number, samples: Samples): ResultTable {
-  const ours = samples.get(OURS)!;
-  return {
-    title:
-      latencyMs === 0
-        ? 'The remote service responds at once'
-        : `The remote service responds after ${latencyMs} ms`,
-    columns: [
-      'contender',
-      'reads/s',
-      'least-most',
-      'own CPU µs per read',
-      'PostgreSQL CPU µs per read',
-      'WAL bytes per read',
-      'ours against it',
-    ],
-    rows: [...samples].map(([name, list]) => {
-      const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes } = summarise(list);
-      const against = name === OURS ? null : ratio(ours, list);
-      return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes, against];
-    }),
-  };
-}
+const tableOf = (latencyMs: number, samples: Samples) =>
+  rateTable(
+    `The remote service responds ${latencyMs === 0 ? 'at once' : `after ${latencyMs} ms`}`,
+    'read',
+    samples,
+    [OURS, 'ours against it'],
+  );

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { EventName, NewEvent } from '../../src/events/catalogue.rules.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
-import { Environment } from '../../src/platform/env/environment.js';
 import { type Arrival, sharedClockMs } from '../harness/load/arrivals.js';
 import type { ReceiverOptions } from '../harness/event-receiver.process.js';
 import { newKey, post } from '../harness/key.js';
@@ -42,13 +41,7 @@ export async function prepareParts(lineUp: LineUp, countsRoundTrips = false) {
   const headers = await newKey(service.url, ['events:read']);
   await post(`${service.url}/api/v1/webhook-endpoints`, { url: receiver.url, types: [EVENT_OF.webhook] });
 
-  const own = new Database(
-    Object.assign(new Environment(), {
-      DATABASE_URL: database.url,
-      DATABASE_DIRECT_URL: database.url,
-      DATABASE_PREPARED_STATEMENTS: true,
-    }),
-  );
+  const own = new Database(database.environment);
   await own.query(
     'CREATE TABLE bare_events (id bigserial PRIMARY KEY, subject text NOT NULL, data jsonb NOT NULL)',
   );

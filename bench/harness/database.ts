@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
+import { Environment } from '../../src/platform/env/environment.js';
 import { startEmbeddedPostgres } from '../../src/local/embedded-postgres.js';
 import { seedSessions } from './seed.js';
 import { serverCpuMicroseconds } from './server-cpu.js';
@@ -82,6 +83,15 @@ export class BenchDatabase {
     readonly url: string,
     private readonly client: pg.Client,
   ) {}
+
+  /** The environment of a `Database` that connects to this one. */
+  get environment(): Environment {
+    return Object.assign(new Environment(), {
+      DATABASE_URL: this.url,
+      DATABASE_DIRECT_URL: this.url,
+      DATABASE_PREPARED_STATEMENTS: true,
+    });
+  }
 
   async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.client.query<Row>(text, values)).rows;

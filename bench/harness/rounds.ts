@@ -1,4 +1,4 @@
-import type { Control } from './result.js';
+import type { Control, ResultTable } from './result.js';
 import { showProgress } from './progress.js';
 import { median, quantile, rounded } from './statistics.js';
 
@@ -45,6 +45,32 @@ export function summarise(samples: readonly Sample[]) {
     cpuMicroseconds: rounded(perOne((sample) => sample.cpuMicroseconds)),
     serverCpuMicroseconds: isServerKnown ? rounded(perOne((sample) => sample.serverCpuMicroseconds!)) : null,
     walBytes: Math.round(perOne((sample) => sample.walBytes)),
+  };
+}
+
+/** Returns a table with the rates and costs of all contenders, and the ratio of the rate of `ours` to each. `unit`: what is counted. */
+export function rateTable(
+  title: string,
+  unit: string,
+  samples: ReadonlyMap<string, readonly Sample[]>,
+  [ours, ratioTitle]: readonly [name: string, ratioTitle: string],
+): ResultTable {
+  return {
+    title,
+    columns: [
+      '',
+      `${unit}s/s`,
+      'least-most',
+      `own CPU µs per ${unit}`,
+      `PostgreSQL CPU µs per ${unit}`,
+      `WAL bytes per ${unit}`,
+      ratioTitle,
+    ],
+    rows: [...samples].map(([name, list]) => {
+      const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes } = summarise(list);
+      const against = name === ours ? null : ratio(samples.get(ours)!, list);
+      return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes, against];
+    }),
   };
 }
 

@@ -8,4 +8,10 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
+/** Returns the median and the 99th percentile. */
+export const medianAndTail = (values: readonly number[]): [number, number] => [
+  rounded(median(values)),
+  rounded(quantile(values, 0.99)),
+];
+
 export const rounded = (value: number, digits = 3): number => Number(value.toPrecision(digits));
