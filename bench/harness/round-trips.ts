@@ -5,13 +5,13 @@ export class RoundTrips {
   private readonly names: string[] = [];
   private readonly query = pg.Client.prototype.query;
 
-  /** `isCounted`: whether to count a statement, by its name or, without one, its text. */
-  constructor(isCounted: (name: string) => boolean = () => true) {
+  /** `isCounted`: whether to count a statement, by its name or, without one, its text, and by its database. */
+  constructor(isCounted: (name: string, database: string) => boolean = () => true) {
     const { names, query } = this;
     const counting = function (this: pg.Client, ...given: unknown[]) {
       const [statement] = given as [string | pg.QueryConfig];
       const { name = '', text } = typeof statement === 'string' ? { text: statement } : statement;
-      if (isCounted(name || text)) names.push(name || text);
+      if (isCounted(name || text, this.database!)) names.push(name || text);
       return Reflect.apply(query, this, given) as never;
     };
     pg.Client.prototype.query = counting;
