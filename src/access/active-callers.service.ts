@@ -1,12 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import type { Problem } from '../platform/problem/problem.js';
-import { stopsWithin } from '../platform/shutdown/limits.js';
 import { keyRevoked, requireSession, sessionOver, type Caller } from './acting-caller.js';
 import { ApiKeysStore } from './api-keys.store.js';
-
-const STOP_WITHIN_MS = stopsWithin(500);
 
 interface Watch {
   readonly caller: Caller;
@@ -23,7 +19,7 @@ export class ActiveCallers extends BackgroundTasks {
   private readonly watches = new Set<Watch>();
 
   constructor(private readonly keys: ApiKeysStore) {
-    super('revoked keys could not be read', STOP_WITHIN_MS);
+    super('revoked keys could not be read');
   }
 
   /** Throws Problem unauthenticated if the caller may no longer act. Call it before a response that is sent long after its request. */

@@ -4,8 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { within } from '../platform/async/within.js';
 import { errorText } from '../platform/redaction/error-text.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { hashIn, mayExist } from '../access/api-keys.store.js';
 import { ManagedKeysStore, type Refused } from './managed-keys.store.js';
 
@@ -30,7 +29,7 @@ export class RefusedRequests extends BackgroundTasks implements OnModuleInit, On
     private readonly host: HttpAdapterHost,
     private readonly keys: ManagedKeysStore,
   ) {
-    super('could not record refused requests', STOP_WITHIN_MS);
+    super('could not record refused requests');
   }
 
   onModuleInit(): void {

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { stopsWithin } from '../platform/shutdown/limits.js';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { updateBrandOutages } from './brands.store.js';
 
-const STOP_WITHIN_MS = stopsWithin(500);
 const FIND_EVERY_MS = 10_000;
 
 /** Finds the brands whose sessions can no longer be read, while those of others are. */
@@ -25,7 +22,7 @@ export class BrandOutages extends BackgroundTasks {
     private readonly database: Database,
     private readonly environment: Environment,
   ) {
-    super('outages of brands could not be found', STOP_WITHIN_MS, environment.ROLE !== 'api');
+    super('outages of brands could not be found', environment.ROLE !== 'api');
   }
 
   async find(): Promise<void> {

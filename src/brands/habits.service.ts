@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { stopsWithin } from '../platform/shutdown/limits.js';
 import { hazardsOf, secondsUntilReads, type UsualWait } from './habits.rules.js';
 import { LearnedSchedules } from '../onboarding/poll/learned-schedules.js';
 import type { SecondsUntilReads } from '../onboarding/rules/schedule.rules.js';
 import { countHabits, findKnownHabits, findUsualWaits } from './habits.store.js';
 
-const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two reloads of the habits from the database, where they change once a day. */
 const RELOAD_MS = 300_000;
 const COUNT_EVERY_MS = 86_400_000;
@@ -45,7 +42,7 @@ export class ReadHabits extends BackgroundTasks {
     private readonly environment: Environment,
     private readonly schedules: LearnedSchedules,
   ) {
-    super('the habits of brands are not updated', STOP_WITHIN_MS);
+    super('the habits of brands are not updated');
     schedules.of = (kind) => this.known.get(keyOf(kind));
   }
 

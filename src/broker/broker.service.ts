@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { Database } from '../platform/database/database.js';
 import { Leases, type Lease } from '../platform/database/lease.js';
 import { tlsFilesOf, type TlsMaterial } from '../platform/http-client/tls-files.js';
@@ -59,7 +58,7 @@ export class Broker extends BackgroundTasks {
   ) {
     const { ROLE, EVENT_BROKER_URL } = environment;
     const isActive = ROLE !== 'api' && EVENT_BROKER_URL !== undefined;
-    super('events could not be published', STOP_WITHIN_MS, isActive);
+    super('events could not be published', isActive, STOP_WITHIN_MS);
   }
 
   /** Publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait before the next call. */

@@ -3,8 +3,7 @@ import { ApiKeysStore } from '../access/api-keys.store.js';
 import { InternalRequests, type InternalResponse } from './internal-requests.js';
 import { Operations } from '../access/operations.js';
 import type { Principal } from '../access/scopes.js';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { WakeUp } from '../platform/async/wake-up.js';
 import { Database } from '../platform/database/database.js';
 import type { Lease } from '../platform/database/lease.js';
@@ -74,7 +73,7 @@ export class BulkRunner extends BackgroundTasks {
     { ROLE }: Environment,
   ) {
     // A worker serves no operations.
-    super('bulk actions could not be found', STOP_WITHIN_MS, ROLE !== 'worker');
+    super('bulk actions could not be found', ROLE !== 'worker', STOP_WITHIN_MS);
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { Database } from '../platform/database/database.js';
 import { LeasedWork } from '../platform/database/leased-work.js';
 import { Environment } from '../platform/env/environment.js';
@@ -46,7 +45,7 @@ export class Deliveries extends BackgroundTasks {
     private readonly events: EventSignal,
     private readonly queue: DeliveryQueue,
   ) {
-    super('due endpoints could not be found', DELIVERIES_STOP_WITHIN_MS, ROLE !== 'api');
+    super('due endpoints could not be found', ROLE !== 'api', DELIVERIES_STOP_WITHIN_MS);
   }
 
   /** Makes this process deliver to the handler with this name or, for '', to all webhooks. Call it before the application starts. */

@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { Database } from '../platform/database/database.js';
 import { Metrics } from '../platform/metrics/metrics.js';
 import { Deliveries } from '../delivery/deliveries.service.js';
@@ -32,7 +31,7 @@ export class EventHandlers extends BackgroundTasks implements OnModuleInit {
     private readonly database: Database,
     private readonly metrics: Metrics,
   ) {
-    super('subscriptions could not be updated', DELIVERIES_STOP_WITHIN_MS);
+    super('subscriptions could not be updated', true, DELIVERIES_STOP_WITHIN_MS);
   }
 
   // Subscribes before the bootstrap hooks of all modules, so that a new handler gets the events appended in those hooks.

@@ -10,9 +10,7 @@ import { leasesOn } from '../platform/database/lease.sql.js';
 import { subjectsOf as subjectsOfPerson, type PersonalData } from '../platform/database/personal-data.js';
 import { msFromNow } from '../platform/database/timestamps.js';
 import { Problem } from '../platform/problem/problem.js';
-import { stopsWithin } from '../platform/shutdown/limits.js';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { requireActing } from '../access/acting-caller.js';
 import { executeAs, REPEATABLE_FOR } from '../access/execution.js';
 import {
@@ -24,7 +22,6 @@ import {
   type StoredResponse,
 } from './repeatable-request.js';
 
-const STOP_WITHIN_MS = stopsWithin(500);
 const DELETE_EVERY_MS = 10 * 60_000;
 /** How long a repetition waits after the process of the first request has died. */
 const LEASE_MS = 10_000;
@@ -115,7 +112,7 @@ export class IdempotencyKeys extends BackgroundTasks {
     private readonly database: Database,
     private readonly cipher: Cipher,
   ) {
-    super('expired Idempotency-Keys could not be deleted', STOP_WITHIN_MS);
+    super('expired Idempotency-Keys could not be deleted');
   }
 
   /** Claims the key, or finds what an earlier request has come to. Throws Problem idempotency_key_reused if that had another body. */

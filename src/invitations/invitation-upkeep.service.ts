@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { ANY_CHANGED, ANY_OVERDUE, CHANGE_OVERLAP_MS, DUE_WISHES } from './invitations.sql.js';
@@ -53,7 +52,7 @@ export class InvitationUpkeep extends BackgroundTasks {
     private readonly reminders: RemindersStore,
     private readonly environment: Environment,
   ) {
-    super('invitations could not be kept up to date', STOP_WITHIN_MS, environment.ROLE !== 'api');
+    super('invitations could not be kept up to date', environment.ROLE !== 'api', STOP_WITHIN_MS);
   }
 
   // Rejected: a handler of events. It would cost two more writes for each session that comes online.

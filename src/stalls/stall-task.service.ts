@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
-import { task } from '../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../platform/tasks/background-tasks.js';
 import { Environment } from '../platform/env/environment.js';
-import { stopsWithin } from '../platform/shutdown/limits.js';
 import { ANY_DUE } from './stalls.sql.js';
 import { StallsStore } from './stalls.store.js';
 
-const STOP_WITHIN_MS = stopsWithin(500);
 /** A stall is found at most 2 s late: this pause, and a batch. */
 const EVERY_MS = 1_000;
 /** The subjects of one transaction: few, since a change of one of them waits for its end. */
@@ -60,7 +57,7 @@ export class StallTask extends BackgroundTasks {
     private readonly store: StallsStore,
     { ROLE }: Environment,
   ) {
-    super('stalls could not be found', STOP_WITHIN_MS, ROLE !== 'api');
+    super('stalls could not be found', ROLE !== 'api');
   }
 
   /** Looks at all due subjects. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InvitationsStore } from '../../invitations/invitations.store.js';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { Listener } from '../../platform/database/connection/listen.js';
 import { Database } from '../../platform/database/database.js';
@@ -78,7 +77,7 @@ export class CampaignDrain extends BackgroundTasks {
     private readonly environment: Environment,
     private readonly listener: Listener,
   ) {
-    super('campaigns could not be kept up to date', STOP_WITHIN_MS, environment.ROLE !== 'api');
+    super('campaigns could not be kept up to date', environment.ROLE !== 'api', STOP_WITHIN_MS);
   }
 
   override onApplicationBootstrap(): void {

@@ -2,8 +2,7 @@ import { counted } from '../../platform/counted.rules.js';
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { traced } from '../../platform/tracing/tracing.js';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
 import { longestIntervalMs, PHASES } from '../rules/schedule.rules.js';
 import { ANY_DUE, ANY_SETTLED, ANY_SETTLED_DUE, EXPIRED_BATCHES } from './polls.sql.js';
@@ -110,7 +109,7 @@ export class Poller extends BackgroundTasks {
     private readonly environment: Environment,
     private readonly metrics: Metrics,
   ) {
-    super('polling is held up', READS_STOP_WITHIN_MS, environment.ROLE !== 'api');
+    super('polling is held up', environment.ROLE !== 'api', READS_STOP_WITHIN_MS);
     const longest = metrics.gauge({
       name: 'pv_onboarding_longest_read_interval_seconds',
       help: 'The longest planned interval between two reads of a session at stretch 1, by phase',

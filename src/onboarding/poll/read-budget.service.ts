@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../../events/catalogue.rules.js';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection/settings.js';
 import { Environment } from '../../platform/env/environment.js';
-import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { allowedPerSecond, nextShortage, stretchFor, wantedPerSecond } from '../rules/read-budget.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { LearnedSchedules } from './learned-schedules.js';
 import { DUE_MEASURE, ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
 
-const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two measures is POLL_MIN_INTERVAL_MS, but at most MOST_PERIOD_MS and at least LEAST_PERIOD_MS. */
 const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
@@ -42,7 +39,7 @@ export class ReadBudget extends BackgroundTasks {
     private readonly learned: LearnedSchedules,
     private readonly environment: Environment,
   ) {
-    super('the read budget is not computed', STOP_WITHIN_MS, environment.ROLE !== 'api');
+    super('the read budget is not computed', environment.ROLE !== 'api');
   }
 
   private async measure(): Promise<void> {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -22,7 +21,7 @@ export class AbandonedStarts extends BackgroundTasks {
     private readonly starts: StartsStore,
     { ROLE }: Environment,
   ) {
-    super('abandoned starts could not be ended', STOP_WITHIN_MS, ROLE !== 'api');
+    super('abandoned starts could not be ended', ROLE !== 'api', STOP_WITHIN_MS);
   }
 
   private async end(): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { BackgroundTasks } from './background-tasks.js';
-import { task, type BackgroundTask } from './task.js';
+import { BackgroundTasks, task } from './background-tasks.js';
+import type { BackgroundTask } from './task.js';
 
 class Repeated extends BackgroundTasks {
   protected readonly tasks = this.runs.map((run, i) => task({ name: `task ${i}`, everyMs: 1, run }));
@@ -10,7 +10,7 @@ class Repeated extends BackgroundTasks {
     private readonly runs: readonly (() => Promise<void>)[],
     isHere = true,
   ) {
-    super('it is held up', 20, isHere);
+    super('it is held up', isHere, 20);
     // What Nest injects.
     Object.assign(this, { all: { add: (declared: BackgroundTask) => declared, showTimer: () => {} } });
   }

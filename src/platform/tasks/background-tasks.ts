@@ -5,11 +5,15 @@ import { Loop } from '../async/loop.js';
 import { WakeUp } from '../async/wake-up.js';
 import type { LeasedWork } from '../database/leased-work.js';
 import { errorText } from '../redaction/error-text.js';
+import { stopsWithin } from '../shutdown/limits.js';
 import type { BackgroundTask } from './task.js';
 import { Tasks } from './tasks.service.js';
 
 /** The longest delay of setTimeout. */
 const UNTIL_WOKEN_MS = 2 ** 31 - 1;
+
+/** Declares a task. The table `tasks` lists all of them. */
+export const task = (declared: BackgroundTask): BackgroundTask => declared;
 
 /** Repeats tasks from the start of the process to its shutdown. Each task has its own loop, so that a slow task does not delay another. */
 export abstract class BackgroundTasks
@@ -26,8 +30,8 @@ export abstract class BackgroundTasks
   /** Logs `failure` at the first of several consecutive failures of a task. `isActive`: whether this process runs the tasks. */
   protected constructor(
     private readonly failure: string,
-    private readonly stopWithinMs: number,
     private readonly isActive = true,
+    private readonly stopWithinMs = stopsWithin(500),
   ) {}
 
   onApplicationBootstrap(): void {

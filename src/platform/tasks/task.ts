@@ -20,6 +20,3 @@ export interface BackgroundTask {
   /** A long run must end early when `stop` aborts. */
   readonly run: (stop: AbortSignal) => Promise<number | void>;
 }
-
-/** Declares a task. The table `tasks` lists all of them. */
-export const task = (declared: BackgroundTask): BackgroundTask => declared;

@@ -5,8 +5,7 @@ import { isRefusal } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import * as sql from './retention.sql.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
@@ -52,8 +51,8 @@ export class Retention extends BackgroundTasks {
   ) {
     super(
       'retention ended early; what it had deleted stays deleted',
-      STOP_WITHIN_MS,
       environment.ROLE !== 'api',
+      STOP_WITHIN_MS,
     );
   }
 

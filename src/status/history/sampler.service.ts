@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
 import { findTableLocks } from '../../platform/database/table-locks.js';
-import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { hasBegun } from '../replicas.rules.js';
 import { StatusService } from '../status.service.js';
 import { sampleOf } from './sampled-figures.js';
 import { DUE_SAMPLE } from './samples.sql.js';
 import { isSampleDue, writeOutage, writeSample } from './samples.store.js';
 
-const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two samples: less than a minute, so that every minute has a sample. */
 const EVERY_MS = 20_000;
 
@@ -27,7 +24,7 @@ export class Sampler extends BackgroundTasks {
     private readonly status: StatusService,
     private readonly database: Database,
   ) {
-    super('the status could not be sampled', STOP_WITHIN_MS);
+    super('the status could not be sampled');
   }
 
   async sampleIfDue(): Promise<void> {

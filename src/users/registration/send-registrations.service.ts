@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
+import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import { NEVER } from '../../platform/database/lease.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { describeState } from '../../platform/database/sql-state.js';
@@ -112,7 +111,7 @@ export class RegistrationSender extends BackgroundTasks {
     { ROLE }: Environment,
     private readonly metrics: Metrics,
   ) {
-    super('registrations could not be claimed', STOP_WITHIN_MS, ROLE !== 'api');
+    super('registrations could not be claimed', ROLE !== 'api', STOP_WITHIN_MS);
   }
 
   /**
