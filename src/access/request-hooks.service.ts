@@ -12,7 +12,7 @@ import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
 import { OtherCredentials } from './other-credentials.js';
 import { RateLimit } from './rate-limit.js';
-import { requireAnyScope, requireScope, type Principal } from './scopes.js';
+import { requireScopes, type Principal } from './scopes.js';
 
 /** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
 const FAILURES = { amount: 300, periodMs: 60_000 };
@@ -64,7 +64,7 @@ export class RequestHooks implements OnModuleInit {
         const taken = this.requests.take(principal.id ?? principal.name, performance.now());
         refuseBeyond(taken, reply, `A key may make ${this.perSecond} requests a second`);
       }
-      requireScopes(request, principal);
+      requireScopes(principal, request.routeOptions.config);
     });
     this.server?.addHook('preHandler', (request, reply, done) => {
       if (!needsKey(request)) return done();
@@ -100,7 +100,7 @@ export class RequestHooks implements OnModuleInit {
   /** Checks the caller again after the body, because a client can hold back the body of a request until its key has been revoked. */
   private async identifyAgain(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const principal = await this.identify(request, reply);
-    requireScopes(request, principal);
+    requireScopes(principal, request.routeOptions.config);
     return (request.principal = principal);
   }
 
@@ -142,11 +142,6 @@ export class RequestHooks implements OnModuleInit {
     // The error is the same for every reason, because the reason would help only an attacker.
     throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
   }
-}
-
-function requireScopes({ routeOptions: { config } }: FastifyRequest, principal: Principal): void {
-  for (const scope of config.requiredScopes ?? []) requireScope(principal, scope);
-  if (config.anyScope !== undefined) requireAnyScope(principal, config.anyScope);
 }
 
 const keyOf = ({ headers }: FastifyRequest): string =>

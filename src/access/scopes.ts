@@ -41,6 +41,17 @@ export function requireAnyScope(principal: Principal, scopes: readonly Scope[]):
     throw new Problem('forbidden', `This needs a key with one of the scopes ${scopes.join(', ')}`);
 }
 
+interface NeededScopes {
+  readonly requiredScopes?: readonly Scope[];
+  readonly anyScope?: readonly Scope[];
+}
+
+/** Throws Problem forbidden if the principal lacks a required scope, or has none of `anyScope`. */
+export function requireScopes(principal: Principal, { requiredScopes = [], anyScope }: NeededScopes): void {
+  for (const scope of requiredScopes) requireScope(principal, scope);
+  if (anyScope !== undefined) requireAnyScope(principal, anyScope);
+}
+
 /** Returns the name of a principal for the audit log and `created_by`. */
 export const actorOf = ({ id, name, consoleUntil }: Principal): string =>
   `${consoleUntil === undefined ? '' : 'console:'}${id === null ? name : `key:${id}`}`;

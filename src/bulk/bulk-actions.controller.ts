@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.store.js';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { Operations } from '../access/operations.js';
-import { requireAnyScope, requireScope, SCOPES, type Principal } from '../access/scopes.js';
+import { requireScopes, SCOPES, type Principal } from '../access/scopes.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
@@ -42,8 +42,9 @@ export class BulkActionsController {
     const { bulk } = this.operations;
     if (!bulk.includes(input.operationId))
       throw invalidRequest([{ field: 'operationId', message: `must be one of ${bulk.sort().join(', ')}` }]);
-    this.requireScopesOf(input.operationId, key);
-    const refused = Object.entries(this.operations.of(input.operationId)!.notInBulk);
+    const operation = this.operations.of(input.operationId)!;
+    requireScopes(key, operation);
+    const refused = Object.entries(operation.notInBulk ?? {});
     for (const [name, value] of refused)
       if (input.arguments?.[name] === value)
         throw invalidRequest([
@@ -68,13 +69,7 @@ export class BulkActionsController {
   @ApiOkResponse({ type: BulkActionView })
   async readBulkAction(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     const action = found(await this.store.find(id), `bulk action ${id}`);
-    this.requireScopesOf(action.operationId, key);
+    requireScopes(key, this.operations.of(action.operationId)!);
     return action;
-  }
-
-  private requireScopesOf(operationId: string, key: Principal): void {
-    const { requiredScopes, anyScope } = this.operations.of(operationId)!;
-    for (const scope of requiredScopes) requireScope(key, scope);
-    if (anyScope !== undefined) requireAnyScope(key, anyScope);
   }
 }
