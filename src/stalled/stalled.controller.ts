@@ -13,12 +13,11 @@ import { Database } from '../platform/database/database.js';
 import { STALL_KINDS, type StallKind } from '../stalls/cause.rules.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { SCOPE_OF_KIND, WRITE_SCOPES_OF_KIND } from './scopes.js';
-import { StallListsStore, type ListedStall } from './stall-lists.store.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import { StallChange } from './stalled.dto.js';
 import { StalledQuery } from './stalled.list.js';
-import { StallWorkStore } from './stall-work.store.js';
 import { StalledGroupsView, StalledGroupView, StalledItemView } from './stalled-items.view.js';
+import { StalledStore, type ListedStall } from './stalled.store.js';
 
 const SCOPES = [...new Set(Object.values(SCOPE_OF_KIND))];
 const kindsOf = (scope: string) => STALL_KINDS.filter((kind) => SCOPE_OF_KIND[kind] === scope).join(', ');
@@ -31,10 +30,9 @@ const BY_WRITE_SCOPE = STALL_KINDS.map(
 @Controller('stalled')
 export class StalledController {
   constructor(
-    private readonly lists: StallListsStore,
+    private readonly store: StalledStore,
     private readonly kinds: StallKinds,
     private readonly views: StallViews,
-    private readonly work: StallWorkStore,
     private readonly database: Database,
   ) {}
 
@@ -50,7 +48,7 @@ export class StalledController {
     @Query() query: StalledQuery,
     @CurrentKey() key: Principal,
   ): Promise<Page<StalledItemView>> {
-    const page = await this.lists.list(query, this.readable(key));
+    const page = await this.store.list(query, this.readable(key));
     return { ...page, items: page.items.flatMap((row) => this.item(row) ?? []) };
   }
 
@@ -70,7 +68,7 @@ export class StalledController {
   })
   @ApiOkResponse({ type: StalledGroupsView })
   async groupStalled(@CurrentKey() key: Principal): Promise<StalledGroupsView> {
-    const groups = await this.lists.group(this.readable(key));
+    const groups = await this.store.group(this.readable(key));
     const items = groups.flatMap(({ kind, cause: code, count, new: fresh, items: rows }) => {
       const cause = this.kinds.causeOf(kind, code);
       if (cause === undefined) return [];
@@ -94,15 +92,15 @@ export class StalledController {
   @ApiProblems('not_found', 'stall_over')
   async workOnStalled(
     @Param('id', ParseUuid) id: string,
-    @Body() { kind, ...change }: StallChange,
+    @Body() change: StallChange,
     @CurrentKey() key: Principal,
   ): Promise<StalledItemView> {
+    const { kind, snoozedUntil } = change;
     requireAnyScope(key, WRITE_SCOPES_OF_KIND[kind]);
-    const { snoozedUntil } = change;
     const fault = snoozedUntil && upcomingFault(snoozedUntil, await this.database.now());
     if (fault) throw invalidRequest([{ field: 'snoozedUntil', message: fault }]);
     const what = `stalled ${kind} ${id}`;
-    const changed = found(await this.work.change(kind, id, change, actorOf(key)), what);
+    const changed = found(await this.store.change(id, change, actorOf(key)), what);
     if ('overSince' in changed)
       throw new Problem('stall_over', `It has not been stalled since ${changed.overSince.toISOString()}`);
     return found(this.item(changed), what);

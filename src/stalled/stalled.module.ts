@@ -1,12 +1,7 @@
 import { Module } from '@nestjs/common';
 import { StallsModule } from '../stalls/stalls.module.js';
-import { StallListsStore } from './stall-lists.store.js';
-import { StallWorkStore } from './stall-work.store.js';
 import { StalledController } from './stalled.controller.js';
+import { StalledStore } from './stalled.store.js';
 
-@Module({
-  imports: [StallsModule],
-  controllers: [StalledController],
-  providers: [StallListsStore, StallWorkStore],
-})
+@Module({ imports: [StallsModule], controllers: [StalledController], providers: [StalledStore] })
 export class StalledModule {}
