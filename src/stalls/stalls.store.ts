@@ -62,16 +62,10 @@ export class StallsStore {
       const ofKind = due.filter((each) => each.kind === kind.kind);
       if (ofKind.length > 0) looks.push(...(await lookAt(tx, kind, ofKind)));
     }
-    await run(
-      tx,
-      sql.LOOK_LATER,
-      looks.filter(({ lookAt: at }) => at !== null),
-    );
-    await run(
-      tx,
-      sql.DELETE_LOOKS,
-      looks.filter(({ lookAt: at }) => at === null),
-    );
+    const later = looks.filter((each) => each.lookAt !== null);
+    const never = looks.filter((each) => each.lookAt === null);
+    if (later.length > 0) await tx.query(sql.LOOK_LATER, [JSON.stringify(later)]);
+    if (never.length > 0) await tx.query(sql.DELETE_LOOKS, [JSON.stringify(never)]);
     return [...due];
   }
 
@@ -186,12 +180,4 @@ function stallEvent(
   { cause, since, evidence: { lastError: _, ...evidence } }: Stall,
 ): NewEvent {
   return { name, subject: id, data: { kind, id, cause, waitsFor, since: since.toISOString(), evidence } };
-}
-
-async function run(
-  tx: Transaction,
-  statement: typeof sql.LOOK_LATER,
-  rows: readonly object[],
-): Promise<void> {
-  if (rows.length > 0) await tx.query(statement, [JSON.stringify(rows)]);
 }

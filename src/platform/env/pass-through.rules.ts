@@ -69,17 +69,28 @@ const UUID = /[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}/gi;
 /** Returns the ids in a path and its query, in the form in which we store them. */
 export const idsIn = (text: string): string[] => [...new Set(text.match(UUID) ?? [])];
 
-/** The headers of a request that are passed on. All others stay here: credentials, cookies, and what describes our connection. */
-const REQUEST_HEADERS = [
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Returns a function that picks these headers. */
+const picking =
+  (...names: readonly string[]) =>
+  (headers: Headers): Record<string, string> =>
+    Object.fromEntries(
+      names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
+    );
+
+/** Returns the headers of a request that are passed on. All others stay here: credentials, cookies, and what describes our connection. */
+export const passedRequestHeaders = picking(
   'accept',
   'accept-language',
   'content-language',
   'if-match',
   'if-none-match',
   'prefer',
-];
-/** The headers of a response that are passed on: those that describe its body, and those that say when to call again. */
-const RESPONSE_HEADERS = [
+);
+
+/** Returns the headers of a response that are passed on: those that describe its body, and those that say when to call again. */
+export const passedResponseHeaders = picking(
   'content-type',
   'content-language',
   'content-encoding',
@@ -87,17 +98,4 @@ const RESPONSE_HEADERS = [
   'etag',
   'last-modified',
   'retry-after',
-];
-
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-const picked = (headers: Headers, names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(
-    names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
-  );
-
-export const passedRequestHeaders = (headers: Headers): Record<string, string> =>
-  picked(headers, REQUEST_HEADERS);
-
-export const passedResponseHeaders = (headers: Headers): Record<string, string> =>
-  picked(headers, RESPONSE_HEADERS);
+);

@@ -14,22 +14,10 @@ export interface TlsPaths {
 }
 
 /** The content of the files, which is known to be usable. */
-export interface TlsMaterial {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
+export type TlsMaterial = Omit<TlsPaths, 'names'>;
 
 /** How a file with certificates is, for the status. */
-export interface CertificateSign {
-  /** The setting that names the file. */
-  readonly name: string;
-  readonly expiresAt: string;
-  /** Whether it expires within 30 days or, if that is shorter, a third of its lifetime. */
-  readonly isExpiring: boolean;
-  /** Why the renewed file is not used; null if the file is in use as it is. */
-  readonly fault: string | null;
-}
+export type CertificateSign = ReturnType<TlsFiles['signs']>[number];
 
 /** How long the files are taken as read. */
 const REREAD_MS = 5_000;
@@ -121,7 +109,8 @@ export class TlsFiles {
     return { secureContext: this.prepared.context };
   }
 
-  signs(now: Date): CertificateSign[] {
+  /** Returns the expiry of each file, and why its renewed content is not used; null if it is in use as it is. */
+  signs(now: Date) {
     const { ca, cert } = this.current();
     const { names } = this.paths;
     const sign = (name: string, text: string, kind: 'authority' | 'client') => ({

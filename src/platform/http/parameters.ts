@@ -1,6 +1,6 @@
 import { applyDecorators, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
 import { IsOptional, isUUID } from 'class-validator';
-import { parseInstant } from '../time/instant.rules.js';
+import { readInstant } from '../time/instant.rules.js';
 import { Field, type FieldSchema } from './field.js';
 import { readFlag, ReadText, refuse } from './validation.js';
 
@@ -18,13 +18,7 @@ export const IntegerParameter = (
 
 /** Declares an optional query parameter that is an instant, as a Date. */
 export const InstantParameter = (description: string): PropertyDecorator =>
-  applyDecorators(
-    ReadText((text) => {
-      const read = parseInstant(text);
-      return read.kind === 'instant' ? read.at : text;
-    }),
-    Optional({ type: String, format: 'date-time', description }),
-  );
+  applyDecorators(ReadText(readInstant), Optional({ type: String, format: 'date-time', description }));
 
 export const UuidParameter = (description?: string): PropertyDecorator =>
   Optional({ format: 'uuid', description });
