@@ -112,7 +112,7 @@ function pythonOf(operation: SampledOperation): string {
     ...(contentType === undefined ? [] : [`"Content-Type": "${contentType}"`]),
   ];
   const data = isJson(operation)
-    ? [`data=json.dumps(${toPython(body, '    ')}).encode()`]
+    ? [`data=json.dumps(${toPython(body)}).encode()`]
     : contentType === undefined
       ? []
       : ['data=open("customers.csv", "rb").read()'];
@@ -132,37 +132,14 @@ with urllib.request.urlopen(request) as response:
 `;
 }
 
-/** Returns JSON as a literal of JavaScript, without quotes at names that need none. */
-function toScript(value: unknown, indent = ''): string {
-  if (typeof value === 'string')
-    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const nameOf = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : `'${name}'`);
-  return enclosed(value, (name) => `${nameOf(name)}: `, toScript, indent, '  ');
-}
+/** Returns JSON as a literal of TypeScript, without quotes at names that need none. */
+const toScript = (value: object): string =>
+  JSON.stringify(value, null, INDENT).replace(/^( *)"([A-Za-z_]\w*)":/gm, '$1$2:');
 
-/** Returns JSON as a literal of Python. */
-function toPython(value: unknown, indent: string): string {
-  if (value === null) return 'None';
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value !== 'object') return JSON.stringify(value);
-  return enclosed(value, (name) => `${JSON.stringify(name)}: `, toPython, indent, '    ');
-}
+const IN_PYTHON: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
 
-/** Returns a list or an object with one line for each of its values. */
-function enclosed(
-  value: object,
-  before: (name: string) => string,
-  write: (value: unknown, indent: string) => string,
-  indent: string,
-  step: string,
-): string {
-  const inner = indent + step;
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  const items = Object.entries(value).map(
-    ([name, each]) => (Array.isArray(value) ? '' : before(name)) + write(each, inner),
-  );
-  return items.length === 0
-    ? `${open}${close}`
-    : `${open}\n${inner}${items.join(`,\n${inner}`)},\n${indent}${close}`;
-}
+/** Returns JSON as a literal of Python. Only a value that is no text ends a line with one of these words. */
+const toPython = (value: unknown): string =>
+  JSON.stringify(value, null, 2 * INDENT)
+    .replace(/(?:true|false|null)(?=,?$)/gm, (word) => IN_PYTHON[word]!)
+    .replaceAll('\n', '\n    ');

@@ -54,13 +54,13 @@ it.each([
     `${CLIENT}GET('/users/{id}', {
   params: {
     path: {
-      id: 'a/b',
+      id: "a/b"
     },
     query: {
-      at: '1+2',
-      of: 'of',
-    },
-  },
+      at: "1+2",
+      of: "of"
+    }
+  }
 });
 console.log(data);
 `,
@@ -77,18 +77,18 @@ console.log(data);
   -d '${JSON.stringify(example, null, 2).replace("'", `'\\''`)}'`,
     `${CLIENT}PATCH('/users/{id}', {
   body: {
-    text: 'O\\'Brien "x"',
-    'a-b': [
+    text: "O'Brien \\"x\\"",
+    "a-b": [
       1,
       true,
-      null,
+      null
     ],
     empty: {},
     nested: {
       none: [],
-      '1a': false,
-    },
-  },
+      "1a": false
+    }
+  }
 });
 console.log(data);
 `,
@@ -100,13 +100,13 @@ console.log(data);
         "a-b": [
             1,
             True,
-            None,
+            None
         ],
         "empty": {},
         "nested": {
             "none": [],
-            "1a": False,
-        },
+            "1a": False
+        }
     }).encode(),${PYTHON_END}`,
   ],
   [
