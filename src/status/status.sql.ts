@@ -3,7 +3,7 @@ import { IS_OPEN } from '../onboarding/poll/read-budget.store.js';
 import { COUNT } from '../stalls/stalls.sql.js';
 import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';
 import type { StallKind } from '../stalls/cause.rules.js';
-import { REASONS_SINCE } from './history/samples.sql.js';
+import { REASONS_SINCE } from './history/samples.store.js';
 
 // SQL for the size in percent of a sample of at most 1,000 pages.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;

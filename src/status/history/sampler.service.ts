@@ -5,8 +5,7 @@ import { findTableLocks } from '../../platform/database/table-locks.js';
 import { hasBegun } from '../replicas.rules.js';
 import { StatusService } from '../status.service.js';
 import { sampleOf } from './sampled-figures.js';
-import { DUE_SAMPLE } from './samples.sql.js';
-import { isSampleDue, writeOutage, writeSample } from './samples.store.js';
+import { DUE_SAMPLE, isSampleDue, writeOutage, writeSample } from './samples.store.js';
 
 /** The pause between two samples: less than a minute, so that every minute has a sample. */
 const EVERY_MS = 20_000;
