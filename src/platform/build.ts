@@ -9,7 +9,6 @@ import { readMigrationNames } from './database/migrations/script.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GIT_TIMEOUT_MS = 5_000;
-export type Build = Awaited<ReturnType<typeof read>>;
 let build: ReturnType<typeof read> | undefined;
 
 /** Returns the release of this process; reads it only once. `commit`: null if unknown. `newestMigration`: the newest of this release. */

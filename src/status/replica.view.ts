@@ -1,6 +1,8 @@
 import { field, flag, listOf, nullable, oneOf, schemaOf, text } from '../platform/openapi/schema-of.js';
+import type { ObjectOf } from '../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.rules.js';
 import { count, instant, number } from './figures.js';
+import type { CallCounts } from './signs/recent-calls.js';
 
 class LatestCallsView extends schemaOf({
   operation: oneOf(OPERATION_CLASSES),
@@ -15,26 +17,14 @@ class CertificatesView extends schemaOf({
   fault: nullable(text('Why the renewed file is not used; null if the file is in use as it is')),
 }) {}
 
-export class ReplicaView extends schemaOf({
-  name: text('Host and process id, as in its log lines'),
-  role: oneOf(['api', 'worker', 'all'] as const),
+/** What a replica reports of itself with each sign of life. */
+const SIGNS = {
   version: text(),
   commit: nullable(text('null if it is unknown')),
   newestMigration: nullable(text('The newest migration that its release has')),
-  isAlive: flag('Whether it showed a sign of life in the last 5 seconds'),
-  startedAt: instant(),
-  lastSeenAt: instant('Its last sign of life'),
-  readsPerSecond: number('Successful reads of sessions, in the last 10 seconds'),
-  pacedSince: nullable(
-    instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
-  ),
   slow: field<OperationClass[]>(
     { enum: OPERATION_CLASSES, isArray: true },
     'The operations of the remote service that took over 2 seconds in most of its latest calls',
-  ),
-  stoppedAt: nullable(instant('When it stopped in order; null if it runs or has vanished')),
-  clockOffsetSeconds: number(
-    'By how much its clock is ahead of that of the database, at its last sign of life',
   ),
   requests: count('Requests to our API in its last minute'),
   failedRequests: count('Requests among these that failed by a fault of ours'),
@@ -54,4 +44,26 @@ export class ReplicaView extends schemaOf({
     LatestCallsView,
     'Its latest successful calls of the remote service, at most 20 of each operation and of 5 minutes',
   ),
+};
+
+/** `recentCalls`: what the status adds up for all replicas. */
+export type Signs = ObjectOf<typeof SIGNS> & {
+  readonly recentCalls: Readonly<Partial<Record<OperationClass, CallCounts>>>;
+};
+
+export class ReplicaView extends schemaOf({
+  name: text('Host and process id, as in its log lines'),
+  role: oneOf(['api', 'worker', 'all'] as const),
+  isAlive: flag('Whether it showed a sign of life in the last 5 seconds'),
+  startedAt: instant(),
+  lastSeenAt: instant('Its last sign of life'),
+  readsPerSecond: number('Successful reads of sessions, in the last 10 seconds'),
+  pacedSince: nullable(
+    instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
+  ),
+  stoppedAt: nullable(instant('When it stopped in order; null if it runs or has vanished')),
+  clockOffsetSeconds: number(
+    'By how much its clock is ahead of that of the database, at its last sign of life',
+  ),
+  ...SIGNS,
 }) {}

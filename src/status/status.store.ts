@@ -5,9 +5,9 @@ import { sqlState } from '../platform/database/sql-state.js';
 import { STATEMENT_TIMEOUT_MS } from '../platform/database/connection/settings.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 import { summarise } from './signs/recent-calls.js';
-import type { Signs } from './signs/replicas.store.js';
 import type { StallKind } from '../stalls/cause.rules.js';
 import type { Facts } from './facts.view.js';
+import type { Signs } from './replica.view.js';
 import * as sql from './status.sql.js';
 
 type Readers = Omit<Facts['outbox']['readers'], 'streams'>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/platform/database/database.js';
-import type { Signs } from '../../src/status/signs/replicas.store.js';
+import type { Signs } from '../../src/status/replica.view.js';
 
 /** The figures of a process without load. */
 export const QUIET: Signs = {

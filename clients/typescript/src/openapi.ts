@@ -3385,11 +3385,6 @@ export interface components {
             name: string;
             /** @enum {string} */
             role: "api" | "worker" | "all";
-            version: string;
-            /** @description null if it is unknown */
-            commit: string | null;
-            /** @description The newest migration that its release has */
-            newestMigration: string | null;
             /** @description Whether it showed a sign of life in the last 5 seconds */
             isAlive: boolean;
             /** Format: date-time */
@@ -3406,8 +3401,6 @@ export interface components {
              * @description Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits
              */
             pacedSince: string | null;
-            /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
-            slow: ("token" | "register_user" | "start_session" | "read_session" | "pass_through")[];
             /**
              * Format: date-time
              * @description When it stopped in order; null if it runs or has vanished
@@ -3415,6 +3408,13 @@ export interface components {
             stoppedAt: string | null;
             /** @description By how much its clock is ahead of that of the database, at its last sign of life */
             clockOffsetSeconds: number;
+            version: string;
+            /** @description null if it is unknown */
+            commit: string | null;
+            /** @description The newest migration that its release has */
+            newestMigration: string | null;
+            /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
+            slow: ("token" | "register_user" | "start_session" | "read_session" | "pass_through")[];
             /** @description Requests to our API in its last minute */
             requests: number;
             /** @description Requests among these that failed by a fault of ours */

@@ -16,9 +16,6 @@ export interface TlsPaths {
 /** The content of the files, which is known to be usable. */
 export type TlsMaterial = Omit<TlsPaths, 'names'>;
 
-/** How a file with certificates is, for the status. */
-export type CertificateSign = ReturnType<TlsFiles['signs']>[number];
-
 /** How long the files are taken as read. */
 const REREAD_MS = 5_000;
 
@@ -109,7 +106,7 @@ export class TlsFiles {
     return { secureContext: this.prepared.context };
   }
 
-  /** Returns the expiry of each file, and why its renewed content is not used; null if it is in use as it is. */
+  /** Returns, for the status, when each file expires and why its renewed content is not used; null if it is in use as it is. */
   signs(now: Date) {
     const { ca, cert } = this.current();
     const { names } = this.paths;

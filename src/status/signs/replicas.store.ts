@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
-import { type Build, REPLICA_NAME } from '../../platform/build.js';
+import { REPLICA_NAME } from '../../platform/build.js';
 import type { Environment } from '../../platform/env/environment.js';
-import type { CertificateSign } from '../../platform/http-client/tls-files.js';
-import type { OperationClass } from '../../remote/outcome.rules.js';
-import type { CallCounts } from './recent-calls.js';
-import type { LatestCalls } from './slow-calls.rules.js';
+import type { Signs } from '../replica.view.js';
 
 // Deletes the rows of replicas that stopped or vanished over an hour ago.
 const BEAT_REPLICA = `
@@ -26,22 +23,6 @@ const BEAT_REPLICA = `
 /** Keeps the row, so that the status distinguishes a stopped process from a vanished one. */
 const LEAVE = `
   UPDATE remote_replicas SET stopped_at = clock_timestamp(), expires_at = clock_timestamp() WHERE id = $1`;
-
-/** The figures that a replica reports for the status, by their names in the status. */
-export interface Signs extends Build {
-  readonly requests: number;
-  readonly failedRequests: number;
-  readonly refusedRequests: number;
-  readonly waitingForConnectionsSeconds: number;
-  readonly longestStatement: string | null;
-  readonly hasNoSpace: boolean;
-  readonly proxyFault: string | null;
-  readonly certificates: readonly CertificateSign[];
-  /** The operations most of whose latest calls were slow. */
-  readonly slow: OperationClass[];
-  readonly latestCalls: readonly (LatestCalls & { readonly operation: OperationClass })[];
-  readonly recentCalls: Readonly<Partial<Record<OperationClass, CallCounts>>>;
-}
 
 /** The heartbeat of a replica. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
 interface SignOfLife {
