@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import { parseJsonTimestamp } from '../platform/database/timestamps.js';
 import type { Page } from '../platform/http/page.js';
 import type { StallKind } from '../stalls/cause.rules.js';
-import type { StalledItemView } from './stalled-items.view.js';
+import type { StalledGroupView, StalledItemView } from './stalled-items.view.js';
 import type { StallChange } from './stalled.dto.js';
 import { STALLED, type StalledQuery } from './stalled.list.js';
 import * as sql from './stalled.sql.js';
@@ -15,11 +15,7 @@ export type ListedStall = Omit<
   'object' | 'waitsFor' | 'urgency' | 'text' | 'before' | 'remedies'
 >;
 
-interface StallGroup {
-  readonly kind: StallKind;
-  readonly cause: string;
-  readonly count: number;
-  readonly new: number;
+interface StallGroup extends Pick<StalledGroupView, 'kind' | 'cause' | 'count' | 'new'> {
   readonly items: readonly ListedStall[];
 }
 
