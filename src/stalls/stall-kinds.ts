@@ -37,10 +37,6 @@ export class StallKinds {
     return [...this.declared.values()];
   }
 
-  of(kind: StallKind): DeclaredKind | undefined {
-    return this.declared.get(kind);
-  }
-
   causeOf(kind: StallKind, code: string): Cause | undefined {
     return this.declared.get(kind)?.causes[code];
   }

@@ -524,7 +524,7 @@ describe('the population of npm run bench -- seed', () => {
   });
 
   it('is asked once per look whether other sessions are read', async () => {
-    const { facts } = declaredKinds(environment()).of('session')!;
+    const { facts } = declaredKinds(environment()).all.find(({ kind }) => kind === 'session')!;
     const ids = (await rows<{ id: string }>('SELECT id FROM onboarding_sessions')).map(({ id }) => id);
     const plan = await database.query<{ 'QUERY PLAN': string }>(
       `EXPLAIN (ANALYZE, TIMING off) ${facts.text}`,
