@@ -59,22 +59,17 @@ function curlOf(operation: SampledOperation): string {
 }
 
 function typescriptOf(operation: SampledOperation): string {
-  const { method, path, parameters, contentType, body, needsKey } = operation;
+  const { method, parameters, contentType, body, needsKey } = operation;
   // The client describes what an API key may call in JSON. Other paths and bodies are sent with fetch.
   if (!needsKey || (contentType !== undefined && !isJson(operation))) return fetchOf(operation);
-  const params = Object.fromEntries(
-    ['path', 'query']
-      .map(
-        (place) => [place, parameters.filter((each) => each.in === place && each.required === true)] as const,
-      )
-      .filter(([, given]) => given.length > 0)
-      .map(([place, given]) => [
-        place,
-        Object.fromEntries(given.map(({ name, example }) => [name, example ?? name])),
-      ]),
-  );
+  const given = (place: string) => {
+    const required = parameters.filter((each) => each.in === place && each.required === true);
+    const pairs = required.map(({ name, example = name }) => [name, example]);
+    return pairs.length === 0 ? undefined : (Object.fromEntries(pairs) as object);
+  };
+  const [path, query] = [given('path'), given('query')];
   const options = {
-    ...(Object.keys(params).length > 0 && { params }),
+    ...((path ?? query) && { params: { path, query } }),
     ...(contentType !== undefined && { body }),
   };
   const rest = Object.keys(options).length === 0 ? '' : `, ${toScript(options)}`;
@@ -82,7 +77,7 @@ function typescriptOf(operation: SampledOperation): string {
 
 const { PV_URL = '', PV_KEY = '' } = process.env;
 const client = createClient({ baseUrl: PV_URL, apiKey: PV_KEY });
-const { data } = await client.${method.toUpperCase()}('${path}'${rest});
+const { data } = await client.${method.toUpperCase()}('${operation.path}'${rest});
 console.log(data);
 `;
 }
