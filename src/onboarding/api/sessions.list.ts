@@ -9,19 +9,22 @@ import { stalledFilter } from '../../stalls/stalled.filter.js';
 import { metadataFilter } from '../../users/metadata.dto.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
 import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
-import { SELECT_SESSION } from '../store/sessions.sql.js';
+import { selectSessions } from '../store/sessions.sql.js';
 
 const Brand = applyDecorators(ReadText(normaliseBrand), OptionalText(brandFault));
 
 export const SESSIONS = new List({
   name: 'sessions',
-  select: SELECT_SESSION,
+  select: selectSessions,
   order: { changedAt: ['s.changed_at', 'instant'], id: ['s.id', 'uuid'] },
   filters: {
     state: by.choice('s.state', SESSION_STATES),
     userId: by.uuid('s.user_id'),
     gridLocationId: by.uuid('s.grid_location_id'),
-    tenantReference: by.parameter<string>(ReferenceOfCustomer(), 'u.tenant_reference = ?'),
+    tenantReference: by.parameter<string>(
+      ReferenceOfCustomer(),
+      's.user_id = (SELECT id FROM users WHERE tenant_reference = ?)',
+    ),
     brand: by.parameter<string>(Brand, 's.brand = ?'),
     updatedSince: by.since('s.changed_at', 'Sessions whose record changed at or after this instant'),
     createdSince: by.since(

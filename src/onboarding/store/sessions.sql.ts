@@ -135,7 +135,7 @@ export const JOIN_POLL = `
       LEFT JOIN session_polls p ON p.session_id = s.id
       LEFT JOIN poll_batches b ON b.id = p.batch_id`;
 
-export const SELECT_SESSION = `
+const selectFrom = (sessions: string): string => `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
            s.brand, s.metadata, s.state, s.basis, s.finished, s.active, s.expired,
            s.start_url_ciphertext AS "startUrlCiphertext", s.created_at AS "createdAt", s.updated_at AS "updatedAt",
@@ -148,8 +148,14 @@ export const SELECT_SESSION = `
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'firstSeenAt', i.first_seen_at, 'lastSeenAt', ${LAST_SEEN_AT},
                                                        'missingSince', i.missing_since) ORDER BY i.first_seen_at, i.id)
                        FROM inverters i WHERE i.session_id = s.id), '[]') AS inverters
-      FROM onboarding_sessions s
+      FROM ${sessions} s
       JOIN users u ON u.id = s.user_id ${JOIN_POLL}`;
+
+export const SELECT_SESSION = selectFrom('onboarding_sessions');
+
+/** Reads the other tables for the rows of the page alone. */
+export const selectSessions = (page: string, order: string): string =>
+  `${selectFrom(`(SELECT * FROM onboarding_sessions s ${page})`)} ${order}`;
 
 /** A prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION = prepared('onboarding.find_session')`${SELECT_SESSION} WHERE s.id = $1`;
