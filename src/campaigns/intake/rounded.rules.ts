@@ -24,7 +24,7 @@ interface RoundedCounts {
   readonly forms: Map<RoundedForm, OfForm>;
 }
 
-export const noCounts = (): RoundedCounts => ({
+const noCounts = (): RoundedCounts => ({
   long: 0,
   looking: 0,
   wrong: 0,
@@ -35,7 +35,7 @@ export const noCounts = (): RoundedCounts => ({
 const NAMED_LINES = 3;
 
 /** Adds a number of a line to the counts. */
-export function addLook(counts: RoundedCounts, line: number, { form, isWrong }: Look): void {
+function addLook(counts: RoundedCounts, line: number, { form, isWrong }: Look): void {
   counts.long += 1;
   if (form === undefined) return;
   const { forms, firstLines } = counts;
@@ -51,18 +51,10 @@ export function addLook(counts: RoundedCounts, line: number, { form, isWrong }: 
 }
 
 /** Returns whether most numbers of a column look rounded. One of them proves nothing, because it may look so by chance. */
-export const areMostRounded = ({ looking, long }: RoundedCounts): boolean =>
-  looking > 1 && looking * 2 > long;
-
-/**
- * Returns the lines of numbers that are rounded although they are not wrong: most numbers of the same form are wrong, so the form is the
- * sign of the program that wrote them. Of true numbers that have a form by chance, few are wrong.
- */
-export const doubtfulLines = ({ forms }: RoundedCounts): number[] =>
-  [...forms.values()].flatMap(({ count, wrong, doubtfulLines: lines }) => (wrong * 2 > count ? lines : []));
+const areMostRounded = ({ looking, long }: RoundedCounts): boolean => looking > 1 && looking * 2 > long;
 
 /** Names the programs that write numbers in the forms found. Omits a form that fewer than a tenth have, perhaps by chance. */
-export const programsOf = ({ forms, looking }: RoundedCounts): string =>
+const programsOf = ({ forms, looking }: RoundedCounts): string =>
   (Object.keys(ROUNDED_FORMS) as RoundedForm[])
     .filter((form) => (forms.get(form)?.count ?? 0) * 10 >= looking)
     .map((form) => ROUNDED_FORMS[form])
@@ -108,9 +100,16 @@ export function roundedFileFault(
   return undefined;
 }
 
-/** Returns the lines of a file that is not refused whose EANs are rounded although their check digits fit. */
+/**
+ * Returns the lines of a file that is not refused whose EANs are rounded although their check digits fit: most EANs of the same form are
+ * wrong, so the form is the sign of the program that wrote them. Of true EANs that have a form by chance, few are wrong.
+ */
 export const roundedLines = ({ eans }: FileLooks, rule: CheckDigitRule): number[] =>
-  rule === 'off' ? [] : doubtfulLines(eans);
+  rule === 'off'
+    ? []
+    : [...eans.forms.values()].flatMap(({ count, wrong, doubtfulLines }) =>
+        wrong * 2 > count ? doubtfulLines : [],
+      );
 
 function faultOf(what: string, counts: RoundedCounts, ifRight: string): string {
   const lines = `${counts.firstLines.length === 1 ? 'line' : 'lines'} ${counts.firstLines.join(', ')}`;
