@@ -5,7 +5,7 @@ import { STRETCH } from '../onboarding/poll/read-budget.store.js';
 
 /** The recursion `brands`: the brands of sessions, in the order of their ids, and a null after the last. */
 // Finds each brand by one look-up in the index (brand, recorded_at): the cost grows with the brands, not with the sessions.
-export const BRANDS_OF_SESSIONS = `
+const BRANDS_OF_SESSIONS = `
     brands AS (
       SELECT min(brand) AS brand FROM onboarding_sessions
       UNION ALL

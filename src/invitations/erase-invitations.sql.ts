@@ -20,7 +20,7 @@ const INVITATIONS: PersonalData = {
     (await tx.query(ERASE_INVITATIONS, [invitationIds, at])).length,
 };
 
-export const DELETE_CONSENTS = 'DELETE FROM consents WHERE invitation_id = ANY ($1::uuid[]) RETURNING id';
+const DELETE_CONSENTS = 'DELETE FROM consents WHERE invitation_id = ANY ($1::uuid[]) RETURNING id';
 
 /** Keeps the texts: they are the same for all owners. */
 const CONSENTS: PersonalData = {

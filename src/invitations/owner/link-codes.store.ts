@@ -20,7 +20,7 @@ export const GUESSES: CellRate = { amount: 10, periodMs: 15 * 60_000 };
  * The most wrong codes of the deployment, from whatever addresses. With 1,000 codes of 38 billion valid at a time, guessing at this rate
  * finds one in four years.
  */
-export const GUESSES_OF_ALL: CellRate = { amount: 1_000, periodMs: 3_600_000 };
+const GUESSES_OF_ALL: CellRate = { amount: 1_000, periodMs: 3_600_000 };
 /** The subject of the limit of the deployment. */
 const ALL = '';
 

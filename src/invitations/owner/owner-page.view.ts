@@ -7,6 +7,7 @@ import { ProblemPages, type ProblemPage } from '../../platform/problem/problem-p
 import type { GivenConsent } from '../consents.sql.js';
 import { chosenLocale, LOCALES, localeOf, type Locale } from '../../platform/env/locale.rules.js';
 import { DECLINE_REASONS, returnUrlFault } from '../invitation.rules.js';
+import type { InvitationRow } from '../invitations.store.js';
 import { Brands } from '../brands.service.js';
 import { accentsOf } from './colour.rules.js';
 import { OwnerTexts, readPageFile, type Translate } from './owner-texts.service.js';
@@ -41,10 +42,7 @@ export interface PageContext {
 }
 
 /** What a receipt says about the invitation. */
-interface Receipted extends Pick<PageContext, 'locale'> {
-  readonly gridLocationId: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
+type Receipted = Pick<InvitationRow, 'locale' | 'gridLocationId' | 'metadata'>;
 
 /** The pages about trouble, whose button tries again. */
 const RETRIED: readonly (OwnerPage['kind'] | OtherPage)[] = ['tooMany', 'elsewhere', 'trouble'];
