@@ -177,7 +177,7 @@ export class OwnerPageController {
     const wanted = wantedBrand(page, brand);
     if (wanted === undefined) return this.goBack(reply, token);
     const { id, gridLocationId, metadata } = invitation;
-    const locale = this.view.localeOf(request, { locale: invitation.locale });
+    const locale = this.view.localeOf(request, invitation.locale);
     const consent = hash === undefined ? this.texts.consentIn(locale) : this.texts.consentOf(hash);
     if (consent === undefined) {
       const host = await this.starts.remoteHost();

@@ -105,8 +105,7 @@ export class OwnerPageView {
     consents: readonly GivenConsent[],
     { locale: invitedIn, gridLocationId, metadata }: Receipted,
   ): void {
-    const context = { locale: invitedIn };
-    const locale = this.localeOf(reply.request, context);
+    const locale = this.localeOf(reply.request, invitedIn);
     const text = this.texts.in(locale);
     const at = (time: Date) =>
       new Intl.DateTimeFormat(locale, {
@@ -136,14 +135,14 @@ export class OwnerPageView {
       link,
       kept: 'receipt=&',
     };
-    const { headers, body } = this.respond(reply.request, context, shown);
+    const { headers, body } = this.respond(reply.request, locale, shown);
     void reply.headers(headers).send(body);
   }
 
   /** Returns the language of the page for a request: the chosen one, that of the invitation, or that of the browser. */
-  localeOf({ url, headers }: Visited, { locale }: PageContext): Locale {
-    const invitedIn = chosenLocale(url) ?? locale ?? null;
-    return localeOf(invitedIn, headers['accept-language'], this.environment.DEFAULT_LOCALE);
+  localeOf({ url, headers }: Visited, invitedIn: Locale | null = null): Locale {
+    const { DEFAULT_LOCALE } = this.environment;
+    return localeOf(chosenLocale(url) ?? invitedIn, headers['accept-language'], DEFAULT_LOCALE);
   }
 
   private page(
@@ -151,14 +150,13 @@ export class OwnerPageView {
     request: Visited,
     context: PageContext = {},
   ): ProblemPage {
-    const locale = this.localeOf(request, context);
-    return this.respond(request, context, this.contentOf(page, context, request, locale));
+    const locale = this.localeOf(request, context.locale);
+    return this.respond(request, locale, this.contentOf(page, context, request, locale));
   }
 
   /** Returns a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
-  private respond(request: Visited, context: PageContext, content: object): ProblemPage {
+  private respond(request: Visited, locale: Locale, content: object): ProblemPage {
     const { NODE_ENV, BRAND_LOGO_FILE, BRAND_SUPPORT_URL, BRAND_PRIVACY_URL } = this.environment;
-    const locale = this.localeOf(request, context);
     const text = this.texts.in(locale);
     // The response to a form may redirect to the remote service, and browsers apply form-action to that address, too.
     const local = NODE_ENV === 'production' ? '' : ' http://127.0.0.1:* http://localhost:*';
