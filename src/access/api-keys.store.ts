@@ -44,11 +44,16 @@ export class ApiKeysStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Records a use of the key, at most once a minute per key, even under concurrent requests. */
+  /**
+   * Records a use of the key, at most once a minute per key, even under concurrent requests. Leaves it to the next use while a transaction
+   * acts with the key: a statement that waited for the end of all of them could wait for long.
+   */
   async noteUse(id: string): Promise<void> {
     const text = `
       UPDATE api_keys SET last_used_at = clock_timestamp()
-      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`;
+      WHERE id = (SELECT id FROM api_keys
+                   WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
+                     FOR NO KEY UPDATE SKIP LOCKED)`;
     await this.database.query(text, [id]);
   }
 }

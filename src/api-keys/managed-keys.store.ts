@@ -19,7 +19,12 @@ const ADD_REFUSALS = `
   FROM refused r WHERE k.id = r.id
   RETURNING r.hash, k.id, k.name, k.revoked_at IS NOT NULL AS "isRevoked"`;
 
-const LOCK_LIVE_KEY = 'SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL FOR UPDATE';
+/**
+ * Waits until no transaction acts with a key. Rejected: a lock of the row. While it is waited for, PostgreSQL grants further share locks of the row,
+ * so a key whose transactions overlap could not be revoked.
+ */
+const LOCK_KEYS = 'LOCK TABLE api_keys IN EXCLUSIVE MODE';
+const FIND_LIVE_KEY = 'SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL';
 
 /** The number of refused requests with one key, by HTTP status. */
 export type Refused = Readonly<Record<'refused401' | 'refused403' | 'refused429', number>>;
@@ -74,7 +79,8 @@ export class ManagedKeysStore {
   /** Revokes the key. Does nothing if the key is already revoked. */
   async revoke(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const [live] = await tx.query(LOCK_LIVE_KEY, [id]);
+      await tx.query(LOCK_KEYS);
+      const [live] = await tx.query(FIND_LIVE_KEY, [id]);
       if (live === undefined) return;
       // Before the update, because a key may revoke itself.
       await recordAudit(tx, { actor, action: 'api_key.revoked', target: id });

@@ -182,7 +182,11 @@ export class WebhookEndpointsStore {
       if (found === null || refusal !== null) return refusal;
       // These steps may commit before the endpoint is enabled, because a disabled endpoint gets no new deliveries. They end early if
       // another request enables the endpoint.
-      await this.inSteps(async (tx) => ((await lockEndpoint(tx, id))?.isDisabled ? skipSome(tx, id) : 0));
+      await this.inSteps(async (tx) => {
+        const isDisabled = (await lockEndpoint(tx, id))?.isDisabled;
+        await requireActing(tx);
+        return isDisabled ? skipSome(tx, id) : 0;
+      });
       await sequenceEvents(this.database);
     }
     const changed = Object.keys(settings);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { requireActing } from '../../access/acting-caller.js';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Page } from '../../platform/http/page.js';
@@ -115,6 +116,7 @@ export class WebhookDeliveriesStore {
         const wanted = types.length > 0 ? types : endpoint.types;
         await makeDue(tx, endpointId);
         if (after === range.after) await recordRedelivery(tx, endpointId, actor, { ...range });
+        else await requireActing(tx);
         const values = [endpointId, after, until, wanted, onlyFailed];
         return (await tx.query<{ count: number; next: string | null }>(REDELIVER_SPAN, values))[0]!;
       });

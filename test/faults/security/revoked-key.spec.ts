@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { hashOf } from '../../../src/access/api-keys.store.js';
+import { actAs, requireActing } from '../../../src/access/acting-caller.js';
+import { ApiKeysStore, hashOf } from '../../../src/access/api-keys.store.js';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { RequestHooks } from '../../../src/access/request-hooks.service.js';
-import { Database } from '../../../src/platform/database/database.js';
+import { Database, type Transaction } from '../../../src/platform/database/database.js';
 import { withSettings } from '../../../src/platform/database/connection/settings.js';
 import { createKey } from '../../e2e/keys.js';
 import { startReplica, withReplica } from '../../e2e/replica.js';
@@ -139,6 +140,23 @@ async function joining(): Promise<Change> {
     [tenantReference, ean],
   );
   return { operation: 'POST /users', path: '/users', body: { tenantReference, gridLocations: [{ ean }] } };
+}
+
+/** Begins a transaction in which the key acts until `end` is called. */
+function act(id: string) {
+  let end = (): void => {};
+  const held = new Promise<void>((resolve) => (end = resolve));
+  const acting = new Promise<void>((resolve, reject) =>
+    actAs({ id }, () => {
+      const work = async (tx: Transaction) => {
+        await requireActing(tx);
+        resolve();
+        await held;
+      };
+      service.database.transaction(work).catch(reject);
+    }),
+  );
+  return { acting, end };
 }
 
 describe('R82: a revoked key acts no more', () => {
@@ -296,6 +314,62 @@ describe('R82: a revoked key acts no more', () => {
     jest.useRealTimers();
     expect(await state()).toEqual(before);
   });
+
+  it('although its transactions overlap without a gap', async () => {
+    const { id } = await createKey(admin, 'admin');
+    const first = act(id);
+    await first.acting;
+    // Does not wait for the transaction.
+    await service.app.get(ApiKeysStore).noteUse(id);
+    const revoking = TestClient.of(other).call('DELETE', `/api-keys/${id}`);
+    await waitForLockWaits(service.database);
+    const second = act(id);
+    const refused = expect(second.acting).rejects.toMatchObject({ code: 'unauthenticated' });
+    await Promise.race([second.acting, waitForLockWaits(service.database, 2)]).catch(() => {});
+    first.end();
+    expect((await revoking).status).toBe(204);
+    await refused;
+    second.end();
+  });
+
+  it.each([
+    ['a redelivery', 'POST', '/redeliver', (after: string) => ({ after }), 'delivered', 'pending'],
+    ['a skip', 'PATCH', '', () => ({ enabled: true, skipMissed: true }), 'pending', 'failed'],
+  ])(
+    'although it has done the first of several steps: %s',
+    async (_, method, path, bodyOf, before, after) => {
+      const { id } = await makeEndpoint(admin, 'http://127.0.0.1:9/');
+      await admin.call('PATCH', `/webhook-endpoints/${id}`, { enabled: false });
+      // One delivery more than a step has.
+      const [{ first }] = (await sql<{ first: string }>(
+        `WITH event AS (
+         INSERT INTO domain_events (id, sequence, name, subject, data)
+         SELECT gen_random_uuid(), (SELECT max(sequence) FROM domain_events) + n, 'session.online', gen_random_uuid(), '{}'
+           FROM generate_series(1, 5001) n RETURNING position, sequence, subject
+       ), delivery AS (
+         INSERT INTO webhook_deliveries (endpoint_id, position, subject, status, next_attempt_at)
+         SELECT $1, position, subject, $2, CASE $2 WHEN 'pending' THEN now() END FROM event
+       ), endpoint AS (UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM event) WHERE id = $1)
+       SELECT min(sequence) - 1 AS first FROM event`,
+        [id, before],
+      )) as [{ first: string }];
+      const { id: key, app } = await createKey(admin, 'admin');
+      // The first step commits together with the revocation.
+      await sql(`CREATE FUNCTION revoke_key() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN UPDATE api_keys SET revoked_at = now() WHERE id = '${key}'; RETURN NULL; END $$`);
+      await sql(`CREATE TRIGGER revoke_key AFTER UPDATE ON webhook_deliveries EXECUTE FUNCTION revoke_key()`);
+      const { status } = await app.call(method, `/webhook-endpoints/${id}${path}`, bodyOf(first));
+      await sql('DROP FUNCTION revoke_key CASCADE');
+      const counts = await sql<{ status: string; count: number }>(
+        'SELECT status, count(*)::int FROM webhook_deliveries WHERE endpoint_id = $1 GROUP BY 1',
+        [id],
+      );
+      expect([status, Object.fromEntries(counts.map((each) => [each.status, each.count]))]).toEqual([
+        401,
+        { [before]: 1, [after]: 5_000 },
+      ]);
+    },
+  );
 
   itAtLength('turns red when the key is checked before the body only', async () => {
     const bug = {
