@@ -46,4 +46,18 @@ describe('background tasks', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(runs).toBe(1);
   });
+
+  it('do not wait for work again once the shutdown has begun, which nothing would end', async () => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const wait = jest.fn();
+    const repeated = new Repeated([() => ended]);
+    const add = (declared: BackgroundTask) => ({ ...declared, due: 'SELECT' });
+    Object.assign(repeated, { all: { add, due: { wait }, showTimer: () => {} } });
+    repeated.onApplicationBootstrap();
+    const stopped = repeated.beforeApplicationShutdown();
+    end();
+    await stopped;
+    expect(wait).not.toHaveBeenCalled();
+  });
 });

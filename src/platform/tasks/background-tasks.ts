@@ -61,7 +61,7 @@ export abstract class BackgroundTasks
       step: async (stop) => {
         endWait();
         const pauseMs = (await run(stop)) ?? askEveryMs;
-        if (due === undefined || pauseMs === 0) return pauseMs;
+        if (due === undefined || pauseMs === 0 || stop.aborted) return pauseMs;
         endWait = this.all.due.wait(due, pauseMs, wake);
         return UNTIL_WOKEN_MS;
       },
