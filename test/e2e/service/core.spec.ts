@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { TestClient } from '../../setup/client.js';
-import { useTestDatabase } from '../../setup/database/test-database.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { insertRow, tomorrow } from '../../db/valid-rows.js';
@@ -50,10 +49,6 @@ describe('the core without its features', () => {
   });
 });
 
-/** The database of processes that change nothing in it, and call no remote service. */
-const database = useTestDatabase();
-const shared = () => ({ DATABASE_URL: database.url, SCS_BASE_URL: 'http://127.0.0.1:9' });
-
 describe('a process', () => {
   const OF_ALL = [
     ...['access.delete_idempotency_keys', 'access.end_refused', 'access.record_refusals'],
@@ -81,7 +76,7 @@ describe('a process', () => {
     ['worker', [...OF_ALL, ...OF_WORKERS]],
     ['all', [...OF_ALL, ...OF_API, ...OF_WORKERS]],
   ] as const)('with ROLE %s has its tasks', async (ROLE, tasks) => {
-    const { app, close } = await startTestApp({ ...shared(), ROLE });
+    const { app, close } = await startTestApp({ ROLE });
     const registry = app.get(SchedulerRegistry);
     const listed = () => registry.getTimeouts().sort();
     // Those of a feature that is missing never come.
@@ -111,8 +106,7 @@ describe('each feature', () => {
   it.each(FEATURES.map((feature) => [feature.name, feature] as const))(
     'may be left out: %s',
     async (_, left) => {
-      const features = FEATURES.filter((one) => one !== left);
-      const { close, url } = await startTestApp(shared(), { features });
+      const { close, url } = await startTestApp({}, { features: FEATURES.filter((one) => one !== left) });
       expect(await pathsOf(url)).toContain('/api/v1/users');
       await close();
     },
