@@ -909,6 +909,9 @@ export const texts = {
     oneFile: 'Take one file at a time.',
     tooLarge: 'This file is larger than 20 MB. Upload it by `import FILE` of the command line.',
     unreadable: 'It cannot be read. Is it a folder, or has it changed meanwhile?',
+    mixedEncodings: 'The file is not a text in one encoding: save it as CSV in UTF-8.',
+    otherEncoding:
+      'Save the file as CSV in UTF-8, or upload it by `import FILE --encoding` of the command line.',
     noCells: 'The workbook has no cells.',
     workbookUnreadable: 'The workbook cannot be read: save the sheet as CSV.',
     workbookTooSlow: 'The workbook was not read within a minute: save the sheet as CSV.',

@@ -1,3 +1,5 @@
+import type { Encoding } from '../spreadsheet/encoding.rules.js';
+
 /**
  * The statuses that the API shows. While the file is being uploaded or checked, the status is `receiving` in the database, nobody sees the
  * campaign, and it is deleted if the upload fails.
@@ -25,16 +27,13 @@ export const ROW_STATUSES = [
 ] as const;
 export type RowStatus = (typeof ROW_STATUSES)[number];
 
-/** The encodings of files. A program on DOS or in an old export writes `cp850`, one on an old Macintosh `macintosh`. */
-export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'cp850', 'macintosh'] as const;
-
 /** What may separate the cells of a CSV file. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** The detected format of a file. */
 export interface CampaignFormat {
   readonly type: 'csv' | 'ndjson';
-  readonly encoding: (typeof ENCODINGS)[number];
+  readonly encoding: Encoding;
   /** Whether the file begins with a byte order mark. */
   readonly bom: boolean;
   /** Null for NDJSON. */

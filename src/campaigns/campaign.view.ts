@@ -1,8 +1,8 @@
 import * as schema from '../platform/openapi/schema-of.js';
+import { ENCODINGS } from '../spreadsheet/encoding.rules.js';
 import {
   CAMPAIGN_STATUSES,
   DELIMITERS,
-  ENCODINGS,
   ROW_PROBLEMS,
   ROW_STATUSES,
   type CampaignFormat,

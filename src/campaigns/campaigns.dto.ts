@@ -1,6 +1,6 @@
 import { ChoiceParameter, FlagParameter, OptionalText } from '../platform/http/parameters.js';
 import { visibleLineFault } from '../platform/spelling.rules.js';
-import { ENCODINGS, type CampaignFormat } from './campaign.rules.js';
+import { ENCODINGS, type Encoding } from '../spreadsheet/encoding.rules.js';
 import { NO_MAPPING, readMapping, type Mapping } from './intake/headers.rules.js';
 
 const MAX_NAME_LENGTH = 200;
@@ -48,7 +48,7 @@ export class NewCampaignQuery {
     ENCODINGS,
     'The encoding of the file. Default: the `charset` of the Content-Type, else it is detected. A byte order mark precedes it',
   )
-  encoding?: CampaignFormat['encoding'];
+  encoding?: Encoding;
 
   @OptionalText(mappingFault, {
     description:

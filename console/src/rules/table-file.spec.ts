@@ -42,6 +42,16 @@ it('decodes Windows-1252 and UTF-16, too', () => {
   expect(decode(Uint8Array.of(0x4e, 0xe9))).toBe('Né');
   expect(decode(new Uint8Array(new TextEncoder().encode('Né')))).toBe('Né');
   expect(decode(Uint8Array.of(0xff, 0xfe, 0x41, 0x00))).toBe('A');
+  expect(decode(Uint8Array.of(0xfe, 0xff, 0x00, 0x41))).toBe('A');
+});
+
+it.each([
+  ['cp850', 'a,b\nRen\x82e,K\x94ln', 'as cp850 it is "Renée"'],
+  ['of an old Macintosh', 'a,b\nRen\x8ee,1', 'as macintosh "Renée"'],
+  ['of two encodings', 'a,b\nRen\xc3\xa9e,No\xebl', 'not a text in one encoding'],
+  ['of UTF-8 by its mark alone', '\xef\xbb\xbfa,b\nNo\xebl,1', 'not a text in one encoding'],
+])('refuses a file that is %s, as the service does', (_, bytes, message) => {
+  expect(() => decode(Uint8Array.from(bytes, (each) => each.charCodeAt(0)))).toThrow(message);
 });
 
 it('writes the used columns under the names of the API, each row on one line', () => {

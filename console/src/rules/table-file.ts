@@ -1,4 +1,6 @@
 import Papa from 'papaparse';
+import { decodeGuessed, markedEncoding } from '../../../src/spreadsheet/encoding.rules.js';
+import { misreadFault } from '../../../src/spreadsheet/misread.rules.js';
 import { csvOf, cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import { texts } from '../texts.js';
 import type { Use } from './columns.js';
@@ -17,15 +19,34 @@ export interface TableFile {
 
 /** The most bytes that are read in the browser. The command line uploads larger files. */
 export const MOST_BYTES = 20_000_000;
+/** How many characters are made by one call, whose arguments the stack must hold. */
+const CHUNK = 8_192;
 
-/** Decodes a file as UTF-8 or, if it is none, as Windows-1252, as older versions of Excel write it. */
+/**
+ * Decodes a file as its byte order mark says, else as UTF-8 or, if it is none, as Windows-1252, as older versions of Excel write it. Throws
+ * Error, as the service refuses such a file, if it mixes encodings or is probably of another one.
+ */
 export function decode(bytes: Uint8Array): string {
-  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
+  const marked = markedEncoding(latin1(bytes.subarray(0, 3)));
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return new TextDecoder(marked ?? 'utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
+    const text = decodeGuessed(latin1(bytes));
+    if (marked !== undefined || text.includes('\ufffd')) throw new Error(texts.import.mixedEncodings);
+    for (const line of text.split('\n')) {
+      const fault = /[^\0-\x7f]/.test(line) ? misreadFault(line, texts.import.otherEncoding) : undefined;
+      if (fault !== undefined) throw new Error(fault);
+    }
+    return text;
   }
+}
+
+/** Returns each byte as the character with its number. */
+function latin1(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += CHUNK)
+    parts.push(String.fromCharCode(...bytes.subarray(at, at + CHUNK)));
+  return parts.join('');
 }
 
 /** Reads a text of rows, whose separator is detected. Throws Error with what is wrong, in words. */

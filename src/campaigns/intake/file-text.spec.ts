@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FileText } from './file-text.js';
-import { SAMPLE_BYTES } from './file-format.rules.js';
+import { SAMPLE_BYTES } from '../../spreadsheet/encoding.rules.js';
 import { LineReader } from './line-reader.js';
 import { MAX_ROW_CHARACTERS } from './row.rules.js';
 

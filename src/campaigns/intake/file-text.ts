@@ -1,15 +1,14 @@
 import { isAscii } from 'node:buffer';
-import type { CampaignFormat } from '../campaign.rules.js';
 import {
-  BEYOND_ASCII,
   CUT_CHARACTER,
+  decodeBytes,
+  decodeGuessed,
   detectEncoding,
+  isSingleByte,
   markedEncoding,
   SAMPLE_BYTES,
-} from './file-format.rules.js';
-import { decodeBytes, isSingleByte } from './misread.rules.js';
-
-type Encoding = CampaignFormat['encoding'];
+  type Encoding,
+} from '../../spreadsheet/encoding.rules.js';
 
 /** Returns an explanation of a NUL or a replacement character in the text of a file, for the person who made the file. */
 export const characterFault = (character: string, { encoding }: Pick<FileText, 'encoding'>): string =>
@@ -91,17 +90,14 @@ async function* joined(first: Buffer, rest: AsyncGenerator<Buffer, void>): Async
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Decodes Windows-1252. A character of UTF-8 becomes U+FFFD, since the file then mixes encodings. */
 async function* guessed(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoded = (text: string) =>
-    text.replace(BEYOND_ASCII, (found) => (found.length > 1 ? '\ufffd' : decodeBytes(found, 'windows-1252')));
   let cut = '';
   for await (const part of bytes) {
     const text = cut + part.toString('latin1');
     cut = CUT_CHARACTER.exec(text)?.[0] ?? '';
-    yield decoded(text.slice(0, text.length - cut.length));
+    yield decodeGuessed(text.slice(0, text.length - cut.length));
   }
-  yield decoded(cut);
+  yield decodeGuessed(cut);
 }
 
 async function* decode(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {

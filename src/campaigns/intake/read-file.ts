@@ -3,10 +3,10 @@ import type { CampaignFormat } from '../campaign.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
 import { CsvReader } from './csv-reader.js';
 import { ADOPT_COLUMNS, readAdoptRow } from './adopt-row.js';
+import { misreadFault } from '../../spreadsheet/misread.rules.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { FileText, readSample } from './file-text.js';
 import type { CampaignOptions } from './intake.store.js';
-import { misreadFault } from './misread.rules.js';
 import { columnNameOf, readHeader, type ColumnName } from './headers.rules.js';
 import { JSON_COLUMNS, readJsonRow } from './json-row.js';
 import { LineReader } from './line-reader.js';
@@ -87,6 +87,9 @@ export async function openFile(
   };
 }
 
+const OTHER_ENCODING =
+  'Send the file again with the encoding in which the word is right, such as encoding=cp850, or export it in UTF-8';
+
 /**
  * Throws Problem if Windows-1252 was assumed, because the sender named no encoding, and a cell has a word that is probably of another
  * encoding.
@@ -99,7 +102,7 @@ function refuseMisread(
 ): void {
   if (!file.isGuessed) return;
   for (const [index, cell] of cells.entries()) {
-    const fault = misreadFault(cell);
+    const fault = misreadFault(cell, OTHER_ENCODING);
     if (fault === undefined) continue;
     const column = columns[index];
     const place = column === undefined ? `Line ${line}` : `Line ${line}, column ${column}`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import type { ENCODINGS } from '../../campaigns/campaign.rules.js';
+import type { Encoding } from '../../spreadsheet/encoding.rules.js';
 import type { Client, Schemas } from '#client/client.js';
 import { CommandError } from '../command-error.js';
 import { confirm, YES } from '../confirm.js';
@@ -31,7 +31,7 @@ const INTERRUPTED = 130;
 type Flag = 'dryRun' | 'invite' | 'adopt' | 'referencesConfirmed' | 'yes' | 'json';
 type Options = {
   readonly name?: string;
-  readonly encoding?: (typeof ENCODINGS)[number];
+  readonly encoding?: Encoding;
   readonly columns?: string;
   readonly sheet?: string;
 } & Readonly<Partial<Record<Flag, true>>>;

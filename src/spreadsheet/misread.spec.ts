@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeBytes, misreadFault } from './misread.rules.js';
+import { decodeBytes } from './encoding.rules.js';
+import { misreadFault } from './misread.rules.js';
 
 /** Returns how a word looks if its bytes in `encoding` are read as Windows-1252. */
 const asWindows = (word: string, encoding: 'cp850' | 'macintosh') => {
@@ -32,14 +33,16 @@ describe('a word that is read as Windows-1252', () => {
   it.each(
     WORDS.flatMap((word) => (['cp850', 'macintosh'] as const).map((encoding) => [word, encoding] as const)),
   )('%s, is told if it is of %s, and shown as it would be read', (word, encoding) => {
-    const fault = misreadFault(`1, ${asWindows(word, encoding)} x`);
+    const fault = misreadFault(`1, ${asWindows(word, encoding)} x`, 'Say so.');
     expect(fault).toContain(`"${word}"`);
-    expect(fault).toContain(`encoding=`);
+    expect(fault).toContain('Say so.');
   });
 
   it('is shown with at most 30 letters before and after those that show it', () => {
     const word = (letters: number) => `${'x'.repeat(letters)}é${'y'.repeat(letters)}`;
-    expect(misreadFault(`${'a '.repeat(40)}${asWindows(word(40), 'cp850')}`)).toContain(`"${word(31)}"`);
+    expect(misreadFault(`${'a '.repeat(40)}${asWindows(word(40), 'cp850')}`, 'Say so.')).toContain(
+      `"${word(31)}"`,
+    );
   });
 
   it.each([
@@ -87,7 +90,7 @@ describe('a word that is read as Windows-1252', () => {
     '5\u00a0€',
     '´t Hof',
     'Srtª',
-  ])('%s, may be of it', (word) => expect(misreadFault(word)).toBeUndefined());
+  ])('%s, may be of it', (word) => expect(misreadFault(word, 'Say so.')).toBeUndefined());
 
   it.each([
     ['Cyrillic', 'Ïðèâåò'],
@@ -107,6 +110,6 @@ describe('a word that is read as Windows-1252', () => {
     ['a Macintosh', 'OÕBrien'],
     ['a Macintosh', 'zonª'],
   ])('is told if it is of %s: %s', (_, word) => {
-    expect(misreadFault(word)).toContain(`"${word}"`);
+    expect(misreadFault(word, 'Say so.')).toContain(`"${word}"`);
   });
 });

@@ -1,27 +1,4 @@
-import type { CampaignFormat } from '../campaign.rules.js';
-
-type SingleByte = Extract<CampaignFormat['encoding'], 'windows-1252' | 'cp850' | 'macintosh'>;
-
-/**
- * The characters of the bytes 0x80 to 0xff. A byte that Windows-1252 does not define stays a control character, by which it is recognised.
- */
-// Node decodes windows-1252 as Latin-1 in some versions, and does not know cp850.
-const UPPER_HALF: Record<SingleByte, string> = {
-  'windows-1252':
-    '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ' +
-    Array.from({ length: 0x60 }, (_, index) => String.fromCharCode(0xa0 + index)).join(''),
-  cp850:
-    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\xad±‗¾¶§÷¸°¨·¹³²■\xa0',
-  macintosh:
-    'ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø¿¡¬√ƒ≈∆«»…\xa0ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›ﬁﬂ‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\uf8ffÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ',
-};
-
-export const isSingleByte = (encoding: CampaignFormat['encoding']): encoding is SingleByte =>
-  encoding in UPPER_HALF;
-
-/** Decodes bytes that are given as characters. */
-export const decodeBytes = (bytes: string, encoding: SingleByte): string =>
-  bytes.replace(/[\x80-\xff]/g, (byte) => UPPER_HALF[encoding][byte.charCodeAt(0) - 0x80]!);
+import { UPPER_HALF, type SingleByte } from './encoding.rules.js';
 
 /** Returns a text that was decoded as Windows-1252 as it is in another encoding. */
 const reread = (text: string, encoding: SingleByte): string =>
@@ -62,16 +39,16 @@ const MISREAD = [
 ];
 const LONGEST_WORD = 30;
 
-/** Returns an explanation of a word in a text of Windows-1252 that is probably of another encoding. Returns undefined if there is none. */
-export function misreadFault(text: string): string | undefined {
+/**
+ * Returns an explanation of a word in a text of Windows-1252 that is probably of another encoding, with the remedy. Returns undefined if there
+ * is none.
+ */
+export function misreadFault(text: string, remedy: string): string | undefined {
   const found = firstMatch(text);
   if (found === undefined) return undefined;
   const word = wordAt(text, found.index, found.index + found[0].length);
   const shown = word.replace(/[\x80-\x9f]/g, '\ufffd');
-  return (
-    `as windows-1252, a word of the file is "${shown}"; as cp850 it is "${reread(word, 'cp850')}", as macintosh "${reread(word, 'macintosh')}". ` +
-    'Send the file again with the encoding in which the word is right, such as encoding=cp850, or export it in UTF-8'
-  );
+  return `as windows-1252, a word of the file is "${shown}"; as cp850 it is "${reread(word, 'cp850')}", as macintosh "${reread(word, 'macintosh')}". ${remedy}`;
 }
 
 function firstMatch(text: string): RegExpExecArray | undefined {
