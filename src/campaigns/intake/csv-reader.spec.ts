@@ -47,6 +47,14 @@ describe('the reader of CSV', () => {
     }
   });
 
+  it('reads no row of the character that ends a file of DOS', () => {
+    for (const end of ['\r\n\x1a', '\r\n\x1a\r\n'])
+      expect(cells(read(`a,b\r\n1,2${end}`))).toEqual([
+        ['a', 'b'],
+        ['1', '2'],
+      ]);
+  });
+
   it('takes a quote within a cell literally if the cell does not begin with one', () => {
     for (const length of [1, 2, 100])
       expect(cells(read('12" pipe,5\' 6"\n', length))).toEqual([['12" pipe', '5\' 6"']]);

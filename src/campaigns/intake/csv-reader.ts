@@ -1,5 +1,5 @@
 import { Problem } from '../../platform/problem/problem.js';
-import { characterFault, type FileText } from './file-text.js';
+import { characterFault, isBlank, type FileText } from './file-text.js';
 import { MAX_COLUMNS } from './headers.rules.js';
 import { MAX_ROW_CHARACTERS, type FileRow } from './row.rules.js';
 
@@ -119,7 +119,7 @@ export class CsvReader {
     this.cells = [];
     this.characters = 0;
     this.rowLine = this.line;
-    if (isTooLong || cells.some((cell) => cell.trim() !== '')) yield { line, cells, isTooLong };
+    if (isTooLong || !cells.every(isBlank)) yield { line, cells, isTooLong };
   }
 
   private fault(message: string, line = this.line): Problem {

@@ -87,6 +87,7 @@ describe('the lines of a file', () => {
       [line(3, ' {} '), line(6, '[]')],
     ],
     [['', ''], []],
+    [['[]\n\x1a'], [line(1, '[]')]],
     [
       [longest, '\n', longest],
       [line(1, longest), line(2, longest)],

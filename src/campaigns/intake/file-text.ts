@@ -10,6 +10,9 @@ import {
   type Encoding,
 } from '../../spreadsheet/encoding.rules.js';
 
+/** Returns whether a cell or line has no text. A program of DOS ends a file by the character 26 (Ctrl+Z). */
+export const isBlank = (text: string): boolean => text.replace('\x1a', '').trim() === '';
+
 /** Returns an explanation of a NUL or a replacement character in the text of a file, for the person who made the file. */
 export const characterFault = (character: string, { encoding }: Pick<FileText, 'encoding'>): string =>
   character === '\0'

@@ -1,5 +1,5 @@
 import { Problem } from '../../platform/problem/problem.js';
-import { characterFault, type FileText } from './file-text.js';
+import { characterFault, isBlank, type FileText } from './file-text.js';
 import { MAX_ROW_CHARACTERS } from './row.rules.js';
 
 export interface FileLine {
@@ -36,7 +36,7 @@ export class LineReader {
     this.line += 1;
     this.text = '';
     this.isTooLong = false;
-    if (isTooLong || text.trim() !== '') yield { line, text, isTooLong };
+    if (isTooLong || !isBlank(text)) yield { line, text, isTooLong };
   }
 
   private append(text: string): void {
