@@ -26,8 +26,11 @@ const STOP_WITHIN_MS = stopsWithin(3_000);
 const PAUSE_MS = 1_000;
 /** How long to try to store an outcome after which nothing waits. */
 const LATE_WITHIN_MS = 10 * 60_000;
-/** The concurrent calls of a replica: few, to leave room for the poller's reads. */
-const AT_ONCE = 8;
+/**
+ * The registrations that a replica sends at the same time: few, to leave room for the poller's reads. A third of their time is not the call,
+ * but the claim and the outcome in PostgreSQL.
+ */
+const AT_ONCE = 12;
 
 /** The statuses after which `sendDue` ends, so that the loop pauses before the next calls. */
 const TROUBLE: readonly (RegistrationStatus | undefined)[] = ['pending', 'uncertain'];
