@@ -18,7 +18,7 @@ const REGISTRATIONS = isLong ? 30 : 3;
 const AT_MOST = 3;
 /**
  * The calls in flight when the app sends its request, and the calls that the budget allows before the call of the app. The campaign claims
- * 8 registrations at a time.
+ * 12 registrations at a time.
  */
 const AHEAD_AT_MOST = 4;
 
