@@ -13,9 +13,14 @@ export const actAs = (caller: Caller, work: () => void): void => acting.run(call
 /** Returns who has sent the current request; undefined if nobody calls, for example in a worker. */
 export const actingCaller = (): Caller | undefined => acting.getStore();
 
-/** An update that revokes the key waits for this lock; a second request with the key does not. */
-const lockKey = (key: string): string =>
-  `SELECT FROM api_keys WHERE id = ${key}::uuid AND revoked_at IS NULL FOR SHARE`;
+/** The advisory lock of API key `id` (SQL). It is granted in turn, while share locks of a row overtake an update that waits for it. */
+export const keyLock = (id: string): string => `hashtextextended('pv-onboarding/api-keys/' || ${id}, 0)`;
+
+/** Locks a live key. A revocation waits for the transactions that have this lock, and a second request with the key does not. */
+const lockKey = (condition: string): string =>
+  `SELECT FROM api_keys WHERE ${condition} AND revoked_at IS NULL AND pg_advisory_xact_lock_shared(${keyLock('id')}) IS NOT NULL
+    LIMIT 1 FOR SHARE`;
+const lockOne = (key: string): string => lockKey(`id = ${key}::uuid`);
 
 /**
  * Throws Problem unauthenticated if the caller of the current request may no longer act. From then on, the key cannot be revoked before the
@@ -24,7 +29,7 @@ const lockKey = (key: string): string =>
 export async function requireActing(tx: Sql): Promise<void> {
   const key = actingKey();
   if (key === null) return;
-  const keys = await tx.query(lockKey('$1'), [key]);
+  const keys = await tx.query(lockOne('$1'), [key]);
   if (keys.length === 0) throw keyRevoked();
 }
 
@@ -34,8 +39,7 @@ export async function requireOneActing(tx: Sql, callers: readonly (Caller | unde
   if (present.length === 0) throw sessionOver();
   const keys = present.map((caller) => caller?.id ?? null);
   if (keys.includes(null)) return;
-  const text = 'SELECT FROM api_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NULL LIMIT 1 FOR SHARE';
-  if ((await tx.query(text, [keys])).length === 0) throw keyRevoked();
+  if ((await tx.query(lockKey('id = ANY ($1::uuid[])'), [keys])).length === 0) throw keyRevoked();
 }
 
 /**
@@ -53,7 +57,7 @@ export function actingKey(): string | null {
  * Returns a condition that does the same as requireActing within a statement that creates something, to save the round trip. `key`: the
  * parameter with the result of `actingKey`. If the statement returns no row, requireActing tells whether this condition was the reason.
  */
-export const mayAct = (key: string): string => `(${key}::uuid IS NULL OR EXISTS (${lockKey(key)}))`;
+export const mayAct = (key: string): string => `(${key}::uuid IS NULL OR EXISTS (${lockOne(key)}))`;
 
 /** Throws Problem unauthenticated if the caller's session of the console is over. */
 export function requireSession({ consoleUntil = Infinity }: Caller): void {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hashOf, newApiKey } from '../access/api-keys.store.js';
+import { keyLock } from '../access/acting-caller.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import type { Scope } from '../access/scopes.js';
 import { Database, type Transaction } from '../platform/database/database.js';
@@ -19,11 +20,8 @@ const ADD_REFUSALS = `
   FROM refused r WHERE k.id = r.id
   RETURNING r.hash, k.id, k.name, k.revoked_at IS NOT NULL AS "isRevoked"`;
 
-/**
- * Waits until no transaction acts with a key. Rejected: a lock of the row. While it is waited for, PostgreSQL grants further share locks of the row,
- * so a key whose transactions overlap could not be revoked.
- */
-const LOCK_KEYS = 'LOCK TABLE api_keys IN EXCLUSIVE MODE';
+/** Waits for the transactions that act with key $1. Later ones wait for the revocation. */
+const LOCK_KEY = `SELECT pg_advisory_xact_lock(${keyLock('$1::uuid')})`;
 const FIND_LIVE_KEY = 'SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL';
 
 /** The number of refused requests with one key, by HTTP status. */
@@ -79,7 +77,7 @@ export class ManagedKeysStore {
   /** Revokes the key. Does nothing if the key is already revoked. */
   async revoke(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
-      await tx.query(LOCK_KEYS);
+      await tx.query(LOCK_KEY, [id]);
       const [live] = await tx.query(FIND_LIVE_KEY, [id]);
       if (live === undefined) return;
       // Before the update, because a key may revoke itself.

@@ -315,14 +315,18 @@ describe('R82: a revoked key acts no more', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('although its transactions overlap without a gap', async () => {
+  it('although its transactions overlap without a gap, and no other key waits', async () => {
     const { id } = await createKey(admin, 'admin');
+    const { id: another } = await createKey(admin, 'admin');
     const first = act(id);
     await first.acting;
     // Does not wait for the transaction.
     await service.app.get(ApiKeysStore).noteUse(id);
     const revoking = TestClient.of(other).call('DELETE', `/api-keys/${id}`);
     await waitForLockWaits(service.database);
+    const elsewhere = act(another);
+    await elsewhere.acting;
+    elsewhere.end();
     const second = act(id);
     const refused = expect(second.acting).rejects.toMatchObject({ code: 'unauthenticated' });
     await Promise.race([second.acting, waitForLockWaits(service.database, 2)]).catch(() => {});
