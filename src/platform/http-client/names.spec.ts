@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { useFolder } from '../../../test/setup/folder.js';
 import { startNameServer, type NameServer } from '../../../test/setup/receivers/name-server.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
-import { lookupBy, resolveName, sharedLookup } from './names.js';
+import { addressWithinMs, lookupBy, resolveName, sharedLookup } from './names.js';
 
 describe('resolv.conf', () => {
   it.each([
@@ -175,6 +175,14 @@ describe('the look-ups of one host', () => {
     expect(await Promise.all(second)).toEqual([error, error]);
   });
 });
+
+it.each([
+  [10_000, 2_000],
+  [2_000, 500],
+  [101, 26],
+])('within %d ms, an address of a host may take %d ms, so that another one is tried', (deadlineMs, ms) =>
+  expect(addressWithinMs(deadlineMs)).toBe(ms),
+);
 
 /** Listens, and accepts no connection before `workerData` changes. With two connections in its queue, the kernel ignores further ones. */
 const LATE_SERVER = `

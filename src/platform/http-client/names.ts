@@ -17,11 +17,16 @@ const OF_THIS_MACHINE: NameSources = { hosts: '/etc/hosts', resolvConf: '/etc/re
 const OTHER_FAMILY_MS = 1_000;
 /**
  * How long each address of a host but the last may take to accept a connection: long enough for one lost packet, which is sent again after
- * a second. Node's default is 250 ms: a host whose IPv4 address takes longer would never be reached from a machine without IPv6.
+ * a second, and short enough for three addresses of the database in the 5 s for a connection. Node's default is 250 ms: a host whose IPv4
+ * address takes longer would never be reached from a machine without IPv6.
  */
-const ADDRESS_WITHIN_MS = 2_500;
+const ADDRESS_WITHIN_MS = 2_000;
 // For the whole process, since the connections to the database and of libraries have no option for it.
 setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_WITHIN_MS);
+/** Returns how long each address of a host may take: a quarter of a short deadline, so that another one is tried before half of it. */
+export const addressWithinMs = (deadlineMs: number): number =>
+  Math.min(ADDRESS_WITHIN_MS, Math.ceil(deadlineMs / 4));
+
 /** After these responses, glibc tries the next candidate, too. */
 const TRY_NEXT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED']);
 

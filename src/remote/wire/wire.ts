@@ -5,7 +5,7 @@ import { Connections } from '../../platform/http-client/connections.js';
 import { proxyFor, proxySecretsOf } from '../../platform/http-client/proxies.js';
 import { ProxyWatch, tunnelling } from '../../platform/http-client/tunnel.js';
 import { tlsFilesOf, type TlsFiles } from '../../platform/http-client/tls-files.js';
-import { sharedLookup } from '../../platform/http-client/names.js';
+import { addressWithinMs, sharedLookup } from '../../platform/http-client/names.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
 import { traced } from '../../platform/tracing/tracing.js';
@@ -51,7 +51,10 @@ export class Wire {
     const { SCS_TIMEOUT_MS: timeout } = environment;
     this.tls = tlsFilesOf(environment, 'remote');
     const lookup = sharedLookup();
-    const direct = renewing(this.tls, (tls) => buildConnector({ timeout, lookup, ...tls }));
+    // Half of `timeout` is for a base probe, in which a second address must be tried, too.
+    const autoSelectFamilyAttemptTimeout = addressWithinMs(timeout);
+    const options = { timeout, lookup, autoSelectFamilyAttemptTimeout };
+    const direct = renewing(this.tls, (tls) => buildConnector({ ...options, ...tls }));
     const proxy = proxyFor(new URL(SCS_BASE_URL), environment);
     const connect =
       proxy === undefined ? direct : tunnelling(proxy, direct, TUNNEL_SHARE * timeout, this.proxy);
