@@ -12,7 +12,7 @@ const DAMAGED = 'The workbook is damaged: open it in Excel, and save a copy.';
 
 /**
  * Returns why a sheet must not be given to the library, in words; undefined if it may. A few bytes can state a cell of the row 900,000,000,
- * a formula that was never calculated would be read as empty, and a row that a person has hidden, such as by a filter, as any other.
+ * and a formula that was never calculated would be read as empty.
  */
 export function sheetFault(xml: string): string | undefined {
   if (longestPart(xml) > MOST_BETWEEN) return DAMAGED;
@@ -26,14 +26,11 @@ export function sheetFault(xml: string): string | undefined {
   let isFormula = false;
   let valueFrom: number | undefined;
   let hasValue = false;
-  let isHidden = false;
-  const hidden = new Set<number>();
   for (const { 1: end, 2: name, 3: rest = '', 0: tag, index } of xml.matchAll(TAG)) {
     const isEmpty = rest.endsWith('/');
     if (name === 'row' && end === '') {
       row = Number(attributeOf('r', rest) ?? row + 1);
       column = 0;
-      isHidden = /^(1|true)$/.test(attributeOf('hidden', rest) ?? '');
       if (!(row > 0 && row <= MOST_ROWS)) return DAMAGED;
     } else if (name === 'c' && end === '') {
       const place = placeOf(attributeOf('r', rest)) ?? { row, column: column + 1 };
@@ -43,7 +40,6 @@ export function sheetFault(xml: string): string | undefined {
       isFormula = false;
       hasValue = false;
       if (isEmpty) continue;
-      if (isHidden) hidden.add(row);
       rows = Math.max(rows, row);
       columns = Math.max(columns, column);
       if (rows * columns > MOST_CELLS)
@@ -57,9 +53,28 @@ export function sheetFault(xml: string): string | undefined {
       return `The formula in row ${row}, column ${column} has no result: open the workbook in Excel, and save it.`;
     }
   }
+  return undefined;
+}
+
+const ROW = /<(?:\w+:)?row(?=[\s/>])/;
+const FILLED_CELL = /<(?:\w+:)?c(?=[\s>])[^<>]*(?<!\/)>/;
+
+/** Returns why a sheet must not be imported, in words, if a person has hidden some of its rows, such as by a filter. */
+export function hiddenFault(xml: string): string | undefined {
+  if (!xml.includes('hidden')) return undefined;
+  let row = 0;
+  const hidden = xml
+    .split(ROW)
+    .slice(1)
+    .flatMap((part) => {
+      const [attributes = ''] = part.split('>', 1);
+      row = Number(attributeOf('r', attributes) ?? row + 1);
+      const isHidden = /^(1|true)$/.test(attributeOf('hidden', attributes) ?? '');
+      return isHidden && !attributes.endsWith('/') && FILLED_CELL.test(part) ? [row] : [];
+    });
   const [first] = hidden;
   if (first === undefined) return undefined;
-  return `${hidden.size === 1 ? `Row ${first} is` : `${hidden.size} rows, from row ${first} on, are`} hidden, perhaps by a filter: show all rows, or copy those to import into a workbook of their own.`;
+  return `${hidden.length === 1 ? `Row ${first} is` : `${hidden.length} rows, from row ${first} on, are`} hidden, perhaps by a filter: show all rows, or copy those to import into a workbook of their own.`;
 }
 
 /** Returns the length of the longest tag or text. */
@@ -73,6 +88,24 @@ function longestPart(xml: string): number {
   }
   return longest;
 }
+
+/** Returns the paths of the sheets of a workbook, in their order. */
+export function sheetPaths(workbook: string, relations: string): (string | undefined)[] {
+  const targets = new Map(
+    tags('Relationship', relations).map((rest) => [attributeOf('Id', rest), attributeOf('Target', rest)]),
+  );
+  return tags('sheet', workbook).map((rest) =>
+    targets
+      .get(attributeOf('\\w+:id', rest))
+      ?.replace(/^(?!\/)/, 'xl/')
+      .replace(/^\//, ''),
+  );
+}
+
+const tags = (name: string, xml: string): string[] =>
+  [...xml.matchAll(new RegExp(`<(?:\\w+:)?${name}(\\s(?:[^<>"']|"[^"]*"|'[^']*')*)>`, 'g'))].map(
+    ([, rest]) => rest!,
+  );
 
 const attributeOf = (name: string, rest: string): string | undefined =>
   new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(rest)?.[1];

@@ -15,6 +15,8 @@ export interface Sheet {
   readonly name: string;
   readonly rows: readonly (readonly string[])[];
   readonly doubtful: readonly DoubtfulCells[];
+  /** Why it cannot be imported at all, in words. */
+  readonly fault?: string;
 }
 
 const WORDS: Readonly<Record<Doubt, string>> = {
@@ -34,7 +36,8 @@ export const headerIndex = (rows: Sheet['rows']): number =>
  * Returns which cells of a sheet cannot be imported, in words; undefined if all can. `uses`: for each column the field or `metadata.NAME`
  * that it becomes; empty if it is left out.
  */
-export function cellFault({ rows, doubtful }: Sheet, uses: readonly string[]): string | undefined {
+export function cellFault({ rows, doubtful, fault }: Sheet, uses: readonly string[]): string | undefined {
+  if (fault !== undefined) return fault;
   const [names = []] = rows.slice(headerIndex(rows));
   const found = doubtful.find(({ column, doubt }) => {
     const use = uses[column] ?? '';

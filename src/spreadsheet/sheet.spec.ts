@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { proposedField } from './column-names.rules.js';
-import { sheetFault } from './sheet-xml.rules.js';
+import { hiddenFault, sheetFault, sheetPaths } from './sheet-xml.rules.js';
 import { cellFault, csvOf, headerIndex, isCompound, isWorkbook, isZip } from './sheet.rules.js';
 
 const sheet = (rows: string) =>
@@ -11,7 +11,6 @@ const tooLarge = (row: number, column: number) =>
   expect.stringMatching(`row ${row} and column ${column}, `) as unknown as string;
 const noResult = (row: number, column: number) =>
   expect.stringContaining(`row ${row}, column ${column} has no result`) as unknown as string;
-const hidden = (message: RegExp) => expect.stringMatching(message) as unknown as string;
 
 describe('the XML of a sheet', () => {
   it.each<[xml: string, fault: string | undefined]>([
@@ -47,17 +46,27 @@ describe('the XML of a sheet', () => {
     [sheet('<row><c t="str"><f>A1</f><v></v></c></row>'), undefined],
     [sheet(`<row><c><v>${'1'.repeat(200_000)}</v></c></row>`), undefined],
     [sheet(`<row><c><v>${'1'.repeat(200_001)}</v></c></row>`), DAMAGED],
-    [sheet(`<row hidden="1"><c/></row><row hidden='true'/>${value('A3')}`), undefined],
-    [sheet('<row hidden="0"><c><v>1</v></c></row><row hidden="false"><c><v>1</v></c></row>'), undefined],
-    [sheet('<row r="4" hidden="true"><c><v>1</v></c><c><v>2</v></c></row>'), hidden(/^Row 4 is hidden, /)],
-    [
-      sheet('<row hidden="1"><c><v>1</v></c></row>'.repeat(3)),
-      hidden(/^3 rows, from row 1 on, are hidden, /),
-    ],
     [`<a>${'<'.repeat(200_001)}`, DAMAGED],
     [`<a ${' '.repeat(200_000)}>`, DAMAGED],
     ['<a>'.repeat(100_000), undefined],
   ])('is refused or read: case %#', (xml, fault) => expect(sheetFault(xml)).toEqual(fault));
+
+  it.each<[rows: string, fault: string | undefined]>([
+    [`<row hidden="1"><c/></row><row hidden='true'/>${value('A3')}`, undefined],
+    ['<row hidden="0"><c><v>1</v></c></row><row hidden="false"><c><v>1</v></c></row>', undefined],
+    ['<x:row/><x:row r="4" hidden="true"><x:c><v>1</v></x:c><c><v>2</v></c></x:row>', 'Row 4 is hidden, '],
+    ['<row hidden="1"><c><v>1</v></c></row>'.repeat(3), '3 rows, from row 1 on, are hidden, '],
+  ])('tells the rows that are hidden: case %#', (rows, fault) =>
+    expect(hiddenFault(sheet(rows))?.slice(0, fault?.length)).toBe(fault),
+  );
+
+  it('is found by its place in the workbook', () =>
+    expect(
+      sheetPaths(
+        `<x:sheets><sheet name="a>'b" sheetId="3" r:id="b"/><x:sheet q:id='a' name=""/><sheet r:id="c"/></x:sheets>`,
+        '<Relationships><Relationship Id="a" Target="/xl/a.xml"/><Relationship Target="b/b.xml" Id="b"/></Relationships>',
+      ),
+    ).toEqual(['xl/b/b.xml', 'xl/a.xml', undefined]));
 });
 
 describe('the cells of a sheet', () => {

@@ -2,7 +2,7 @@ import { unzipSync, zipSync } from 'fflate';
 // Its other builds unpack in workers that they make of text, which the policy of the console forbids.
 import readXlsxFile from 'read-excel-file/universal';
 import { type Doubt, type DoubtfulCells, type Sheet, isCompound, isZip } from './sheet.rules.js';
-import { sheetFault } from './sheet-xml.rules.js';
+import { hiddenFault, sheetFault, sheetPaths } from './sheet-xml.rules.js';
 
 /** The most bytes that a workbook has unpacked, and characters that its cells have in all: a string may be in many cells. */
 const MOST_UNPACKED = 100_000_000;
@@ -19,10 +19,12 @@ export async function readWorkbook(bytes: Uint8Array<ArrayBuffer>): Promise<Shee
   if (isCompound(bytes)) throw new WorkbookError(compoundFault(bytes));
   if (!isZip(bytes)) throw new WorkbookError('This is no Excel workbook.');
   const files = unpack(bytes);
-  for (const file of Object.values(files)) {
-    const fault = sheetFault(new TextDecoder('latin1').decode(file));
+  const xmlOf = (path: string) => new TextDecoder('latin1').decode(files[path]);
+  for (const path of Object.keys(files)) {
+    const fault = sheetFault(xmlOf(path));
     if (fault !== undefined) throw new WorkbookError(fault);
   }
+  const paths = sheetPaths(xmlOf('xl/workbook.xml'), xmlOf('xl/_rels/workbook.xml.rels'));
   const sheets = await readXlsxFile(zipSync(files, { level: 0 }).slice().buffer, {
     trim: false,
     parseNumber: (text) => new CellNumber(text),
@@ -30,9 +32,10 @@ export async function readWorkbook(bytes: Uint8Array<ArrayBuffer>): Promise<Shee
     throw new WorkbookError('The workbook is damaged: open it in Excel, and save a copy.');
   });
   const count = { characters: 0 };
-  return sheets.flatMap(({ sheet, data }) => {
+  return sheets.flatMap(({ sheet, data }, index) => {
     const read = readSheet(sheet, data ?? [], count);
-    return read.rows.length === 0 ? [] : [read];
+    const fault = hiddenFault(xmlOf(paths[index] ?? ''));
+    return read.rows.length === 0 ? [] : [{ ...read, ...(fault && { fault }) }];
   });
 }
 
