@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { declaredKinds, seed } from '../../../bench/seed/seed.js';
 import { WAITS } from '../../../src/customers/waits.rules.js';
-import { Database } from '../../../src/platform/database/database.js';
+import { SESSIONS } from '../../../src/onboarding/api/sessions.list.js';
+import { Database, type Sql } from '../../../src/platform/database/database.js';
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { INVITATION_STATES } from '../../../src/invitations/invitation.rules.js';
 import { STALL_KINDS, type Wait } from '../../../src/stalls/cause.rules.js';
@@ -532,6 +533,16 @@ describe('the population of npm run bench -- seed', () => {
     );
     const scans = plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes('session_polls other'));
     expect(scans).toEqual([expect.stringMatching(/loops=1\)$/)]);
+  });
+
+  // In the order of the list, PostgreSQL might read half of a million sessions for a page.
+  it('is read from the stalls of a cause, for the list of its sessions', async () => {
+    const explained: Sql = {
+      query: (text, values) => database.query(`EXPLAIN ${text as string}`, values),
+    };
+    const query = { limit: 50, stalled: 'completed_not_online' } as const;
+    const { items } = await SESSIONS.page<{ 'QUERY PLAN': string }>(explained, query);
+    expect(items.map((row) => row['QUERY PLAN']).join()).toContain('Index Cond: (id = ANY');
   });
 
   it('is refused where users are, unless it is forced', async () => {
