@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { hashOf, newApiKey } from '../access/api-keys.store.js';
 import { keyLock } from '../access/acting-caller.js';
+import { hashOf, newApiKey } from '../access/api-keys.store.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import type { Scope } from '../access/scopes.js';
 import { Database, type Transaction } from '../platform/database/database.js';

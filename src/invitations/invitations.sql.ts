@@ -93,9 +93,7 @@ export const INSERT_INVITATION = `
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, clock_timestamp() + $11 * interval '1 day'), $12)
     ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Whether an invitation is overdue. The order makes PostgreSQL walk the index. */
-export const ANY_OVERDUE = `
-    SELECT FROM (SELECT FROM invitations i WHERE ${LIVE} AND ${IS_OVERDUE} ORDER BY i.expires_at LIMIT 1) i`;
+export const ANY_OVERDUE = `SELECT FROM invitations i WHERE ${LIVE} AND ${IS_OVERDUE}`;
 
 /** Locks at most $2 overdue invitations: of location $1, or of all locations if $1 is null. */
 export const LOCK_OVERDUE = `
