@@ -119,11 +119,15 @@ export function isFromOwnPage(
   return origin === undefined || origin === 'null' || origins.includes(String(origin));
 }
 
-/** Matches what programs write into the middle of a link: entities and line breaks of HTML, and all that is not visible ASCII. */
-const MARKS = /&(?:#x?[\da-f]{1,6}|[a-z]{1,20});|<w?br ?\/?>|[^!-<>-~]/gi;
+/**
+ * Matches what programs write into the middle of a link: entities and line breaks of HTML, the quote marks of a reply, the backslash of
+ * Markdown before `_` (which a browser sends as `/`), `+` for a blank, and all that is not visible ASCII.
+ */
+const MARKS =
+  /&(?:#x?[\da-f]{1,6}|[a-z]{1,20});|<w?br ?\/?>|[>|]{0,3}\s[\s>|]*|(?<!(?:^|\/)i)\/(?=_)|[^!-*,-<>-[\]-~]/gi;
 /** Matches the dashes, in characters, entities of HTML or bytes of UTF-8, that programs write for the hyphen of a token. */
 const DASHES =
-  /&#(?:x201[0-5]|82(?:08|09|1[0-3]));|[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]|\xe2\x80[\x90-\x95]|\xe2\x88\x92|\xef\xb9[\x98\xa3]|\xef\xbc\x8d/gi;
+  /&#(?:x201[0-5]|82(?:08|09|1[0-3]));|&(?:hyphen|dash|[mn]dash|minus);|[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]|\xe2\x80[\x90-\x95]|\xe2\x88\x92|\xef\xb9[\x98\xa3]|\xef\xbc\x8d/gi;
 /** An escape of a URL or of quoted-printable. */
 const ESCAPE = /[=%]([\da-f]{2})/gi;
 /** A program that forwards a mail may escape a link once more, so the text is unescaped this many times. */
@@ -138,11 +142,25 @@ export function tokensIn(text: string): string[] {
   for (let reading = text, count = 0; count < MOST_READINGS; count++) {
     // A dash stands for a hyphen, or was added at the end of a line.
     for (const hyphen of ['-', ''])
-      for (const token of /[\w-]{43}/.exec(reading.replace(DASHES, hyphen).replace(MARKS, '')) ?? [])
-        tokens.add(token);
+      for (const token of tokensOfRun(reading.replace(DASHES, hyphen).replace(MARKS, ''))) tokens.add(token);
     reading = reading.replace(ESCAPE, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
   }
   return [...tokens];
+}
+
+const LENGTH = 43;
+/** The most characters for emphasis, `_` or `-`, before a token, and the most hyphens of which one may be that of a wrap. */
+const MOST_ADDED = 3;
+
+/** Returns the possible tokens in the first long run of their letters: without characters before it, or without one hyphen in it. */
+function tokensOfRun(text: string): string[] {
+  const [run = ''] = /[\w-]{43,46}/.exec(text) ?? [];
+  const begins = Math.min(/^[-_]*/.exec(run)![0].length, MOST_ADDED);
+  const hyphens = [...run.slice(0, LENGTH).matchAll(/-/g)].slice(0, MOST_ADDED);
+  return [
+    ...Array.from({ length: begins + 1 }, (_, index) => run.slice(index, index + LENGTH)),
+    ...hyphens.map(({ index }) => run.slice(0, index) + run.slice(index + 1, LENGTH + 1)),
+  ].filter(({ length }) => length === LENGTH);
 }
 
 /** The most parts of a path that a link can have gained. */

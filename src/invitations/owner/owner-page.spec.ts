@@ -202,9 +202,36 @@ describe('a token', () => {
       token.replaceAll('-', dash),
       broken(dash),
     ]),
+    // A program breaks a line with a hyphen, quotes it in a reply, emphasises the link or escapes it for Markdown.
+    ...[
+      '-\n',
+      '-%0A',
+      '-=0D=0A',
+      '-',
+      '\u2010\n',
+      '%E2%80%90%0A',
+      '\n> ',
+      '%0A%3E%20',
+      '> ',
+      '\n>> ',
+      '-\n> ',
+      '+',
+    ].map(broken),
+    ...['*', '**', '_', '__', '- ', '`'].map((mark) => mark + token + mark),
+    ...['/_', '\\_', '%5C_'].map((mark) => token.replace('_', mark)),
+    ...['&ndash;', '&hyphen;'].map((mark) => token.replace('-', mark)),
     token.replace('-', '=2D').replace('_', '=5f'),
     token.replace('-', '%2D').replace('_', '%255F'),
   ])('is in %j', (text) => expect(tokensIn(text)).toContain(token));
+
+  it.each(['-', '_', '__', '-_-', 'a-b-c-d-'])('begins with %j in its correct link', (begin) => {
+    const other = begin + token.slice(begin.length);
+    const links = ['', 'x/i/', 'i/', '**'].map((before) => before + other);
+    for (const link of [...links, `${links[1]}/i/${other}`]) expect(tokensIn(link)).toContain(other);
+  });
+
+  it('is looked up a limited number of times for a text', () =>
+    expect(tokensIn('-=2D-%2D\u2010_=252D'.repeat(100)).length).toBeLessThan(20));
 
   // Browsers remove the line end from a pasted address, and what follows may look like an escape.
   it.each(['20', '0A', '3D', '0d', 'E2', '2D', '41'])(
