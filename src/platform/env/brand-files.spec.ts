@@ -24,6 +24,7 @@ describe("the files of the tenant's words and brands", () => {
     ],
     [{ version: '1', nl: { why: ' ' } }, 'nl.why must be text of 1 to 1000 characters'],
     [{ version: '1', nl: { why: 'x'.repeat(1_001) } }, 'nl.why must be text of 1 to 1000 characters'],
+    ['\ufeff{"version":"1"}\r\n', undefined],
     [[], 'must be a JSON object'],
     ['{', 'is not JSON: '],
     [`{"version":"${'x'.repeat(262_144)}"}`, 'must have at most 256 kB'],

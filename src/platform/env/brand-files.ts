@@ -146,7 +146,7 @@ function readJson<T>(path: string, check: (json: Json) => FileRead<T>): FileRead
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
     return fault(`must have at most ${MAX_FILE_BYTES / 1_024} kB`);
   try {
-    const json: unknown = JSON.parse(text);
+    const json: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
     return isObject(json) ? check(json) : fault('must be a JSON object');
   } catch (error) {
     return fault(`is not JSON: ${(error as Error).message}`);

@@ -30,8 +30,9 @@ describe('readFiles', () => {
     ['secret\r\n', 'secret'],
     ['secret\n\n', 'secret\n'],
     [' secret ', ' secret '],
+    ['\ufeffsecret\r\n', 'secret'],
     ['', ''],
-  ])('removes one newline at the end and nothing else: %j', async (content, value) => {
+  ])('removes a byte order mark and one newline at the end, and nothing else: %j', async (content, value) => {
     const { variables } = readFiles({ SCS_API_KEY_FILE: await write(content) }, ENVIRONMENT_NAMES);
     expect(variables.SCS_API_KEY).toBe(value);
   });

@@ -8,7 +8,10 @@ export interface FilesRead {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** Replaces NAME_FILE, the path of a mounted secret, by NAME with its content, without a newline at its end. Removes both after a problem. */
+/**
+ * Replaces NAME_FILE, the path of a mounted secret, by NAME with its content, without a byte order mark and a newline at its end. Removes
+ * both after a problem.
+ */
 export function readFiles(source: EnvironmentSource, names: readonly string[]): FilesRead {
   const variables = { ...source };
   const problems = new Map<string, string>();
@@ -23,7 +26,7 @@ export function readFiles(source: EnvironmentSource, names: readonly string[]): 
     else if (!isAbsolute(path)) problems.set(name, `${name}_FILE must be an absolute path`);
     else
       try {
-        variables[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+        variables[name] = readFileSync(path, 'utf8').replace(/^\ufeff|\r?\n$/g, '');
       } catch (error) {
         problems.set(name, `${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code})`);
       }

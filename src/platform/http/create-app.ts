@@ -152,11 +152,8 @@ function parseJsonBodies(server: FastifyInstance): void {
 
 function parseBody(body: Buffer): unknown {
   try {
-    // Buffer.toString would replace invalid bytes by U+FFFD. Keeps a byte order mark, so that the parser refuses it.
-    return parseLossless(
-      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),
-      CALLER_LIMITS,
-    );
+    // Buffer.toString would replace invalid bytes by U+FFFD.
+    return parseLossless(new TextDecoder('utf-8', { fatal: true }).decode(body), CALLER_LIMITS);
   } catch (error) {
     if (error instanceof JsonError) throw new Problem('invalid_json', error.message);
     throw new Problem('invalid_json', 'The body is not valid UTF-8');

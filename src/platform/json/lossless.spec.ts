@@ -55,10 +55,16 @@ describe('parseLossless', () => {
     ['"\\x"', 'Invalid escape at position 2'],
     ['"\\u12g4"', 'Four hexadecimal digits are expected at position 3'],
     ['"a\nb"', 'A control character in a string must be escaped at position 2'],
-    ['\ufeff{}', 'A value is expected at position 0'],
+    ['\ufeff\ufeff{}', 'A value is expected at position 1'],
+    ['\ufeff', 'Unexpected end at position 1'],
+    [' \ufeff{}', 'A value is expected at position 1'],
   ])('says what is wrong with %s, and where', (text, message) => {
     expect(() => parseLossless(text)).toThrow(JsonError);
     expect(() => parseLossless(text)).toThrow(message);
+  });
+
+  it('ignores one byte order mark at the beginning, as Windows programs write it', () => {
+    expect(parseLossless('\ufeff {"a":1}')).toEqual({ a: 1 });
   });
 
   it('accepts 64 levels, and refuses the 65th whatever follows it', () => {

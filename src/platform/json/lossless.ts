@@ -48,8 +48,8 @@ const UNLIMITED: JsonLimits = { names: Infinity, items: Infinity };
 
 /**
  * Parses strict JSON (RFC 8259); throws JsonError. A number that a double would alter, or an integer beyond 2^53, becomes a LosslessNumber.
- * Refuses duplicate names, nesting deeper than 64, a byte order mark, and more than `limits`. Accepts lone surrogates and NUL, which
- * PostgreSQL cannot store.
+ * Ignores a byte order mark at the beginning. Refuses duplicate names, nesting deeper than 64, and more than `limits`. Accepts lone surrogates
+ * and NUL, which PostgreSQL cannot store.
  */
 export const parseLossless = (text: string, limits: JsonLimits = UNLIMITED): unknown =>
   new Parser(text, limits).document();
@@ -72,6 +72,7 @@ class Parser {
   ) {}
 
   document(): unknown {
+    this.skip('\ufeff');
     const value = this.value(0);
     if (this.at < this.text.length) this.fail('Unexpected text after the value');
     return value;

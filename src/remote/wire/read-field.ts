@@ -12,12 +12,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the body as an object with all digits of its numbers, or throws UnreadableResponse. */
 export function readObject(body: string): Fields {
-  // RFC 8259 lets a parser ignore a byte order mark; ours refuses it.
-  const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
-  refuseShape(text);
+  refuseShape(body);
   let value: unknown;
   try {
-    value = parseLossless(text);
+    value = parseLossless(body);
   } catch (error) {
     // Do not include the parser's message: it quotes the body.
     const fault = error instanceof RepeatedName ? 'has an object with two values of one name' : 'is not JSON';

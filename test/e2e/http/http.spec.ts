@@ -203,6 +203,11 @@ describe('R39: a bad body is a clear 4xx', () => {
     },
   );
 
+  it('a byte order mark, as Windows programs send it, changes nothing', async () => {
+    expect((await post('', `\ufeff${valid}`)).status).toBe(201);
+    expectProblem(await post('', '\ufeff'), 'invalid_json');
+  });
+
   it('content-encoding: identity changes nothing', async () => {
     const headers = { ...JSON_TYPE, 'content-encoding': 'Identity' };
     expect((await post('', valid, headers)).status).toBe(201);
