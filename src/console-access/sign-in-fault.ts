@@ -20,6 +20,7 @@ export function signInFault(error: unknown): string {
   const words = [
     ...texts,
     ...responses.map(({ status, url }) => `status ${status} of ${url.split('?', 1)[0]}`),
+    ...chain.flatMap(issuersIn),
     ...[...new Set(claims)].map((claim) => `claim ${redact(claim, 50)}`),
     ...[...new Set(said)].flatMap((each) => (each === undefined ? [] : `the provider says: ${redact(each)}`)),
   ];
@@ -28,8 +29,32 @@ export function signInFault(error: unknown): string {
 
 const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 
+/** Names both issuers of an error of the library about the issuer in a document, a token or a callback. */
+function issuersIn(error: unknown): string[] {
+  if (!(error instanceof Error && error.message.includes('issuer'))) return [];
+  const { expected, body, claims, parameters } = Object(error.cause) as Readonly<Record<string, unknown>>;
+  const inCallback = parameters instanceof URLSearchParams ? parameters.get('iss') : undefined;
+  const stated = inCallback ?? field(body, 'issuer') ?? field(claims, 'iss');
+  if (typeof expected !== 'string' || stated === undefined) return [];
+  return [
+    `the expected issuer is ${shown(expected)}, the provider states ${shown(stated)} (see CONSOLE_OIDC_ISSUER)`,
+  ];
+}
+
+/** Returns an issuer with its path, by which issuers differ, but without credentials, parameters and what looks like a secret. */
+const shown = (issuer: string): string =>
+  issuer
+    .replace(/[?#].*/s, '')
+    .replace(/(?<=:\/\/)[^/]*@/, '')
+    .split('/', 12)
+    .map((part) => redact(part, 80))
+    .join('/');
+
 /** Returns a text of an error of the library, whose names are those of OAuth. */
-function field(error: unknown, name: 'error' | 'error_description' | 'claim'): string | undefined {
+function field(
+  error: unknown,
+  name: 'error' | 'error_description' | 'claim' | 'issuer' | 'iss',
+): string | undefined {
   const value: unknown =
     typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[name] : undefined;
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,6 +1,10 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { OidcSignInController } from '../../../src/console-access/oidc-sign-in.controller.js';
 import { SignInFlows } from '../../../src/console-access/sign-in-flows.service.js';
+import { signInFault } from '../../../src/console-access/sign-in-fault.js';
+import { Environment } from '../../../src/platform/env/environment.js';
 import { IdentityProvider } from '../../../src/console-access/identity-provider.client.js';
 import { itAtLength } from '../../faults/support/promise.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
@@ -233,6 +237,47 @@ describe('the sign-in through the identity provider', () => {
       warn.mockClear();
     }
     warn.mockRestore();
+  });
+
+  it('logs the configured and the stated issuer, if they differ', async () => {
+    const server = createServer((request, response) => {
+      const issuer = request.url!.startsWith('/right') ? `${url}/right` : `${url}/realms/company/?key=canary`;
+      const endpoints = { authorization_endpoint: `${url}/a`, token_endpoint: `${url}/right/token` };
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const claims = { iss: `${url}/old`, aud: CLIENT.CLIENT_ID, sub: 'ann', iat: 1, exp: 1e11, nonce: 'n' };
+      const id_token = `${part({ alg: 'RS256' })}.${part(claims)}.AAAA`;
+      const tokens = { access_token: 'canary', token_type: 'bearer', id_token };
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify(
+          request.url === '/right/token' ? tokens : { issuer, ...endpoints, jwks_uri: `${url}/j` },
+        ),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const at = (path: string) =>
+      new IdentityProvider({ ...service.app.get(Environment), CONSOLE_OIDC_ISSUER: url + path });
+    const flow = { state: 's', nonce: 'n', pkceCodeVerifier: 'v'.repeat(43) };
+    const faultOf = (path: string, query = '') =>
+      at(path)
+        .finish(new URL(`${service.url}/console/callback?state=s&code=canary${query}`), flow)
+        .then(String, signInFault);
+    const said = (expected: string, stated: string) =>
+      `the expected issuer is ${url}${expected}, the provider states ${stated} (see CONSOLE_OIDC_ISSUER)`;
+    const faults = [
+      await faultOf('/wrong'),
+      await faultOf('/right'),
+      await faultOf(
+        '/right',
+        `&iss=${encodeURIComponent(`https://u:canary@evil.example/${'x'.repeat(900)}`)}`,
+      ),
+    ];
+    server.close();
+    expect(faults[0]).toContain(said('/wrong', `${url}/realms/company/`));
+    expect(faults[1]).toContain(said('/right', `${url}/old`));
+    expect(faults[2]).toContain(said('/right', 'https://evil.example/[redacted]'));
+    expect(String(faults)).not.toContain('canary');
   });
 
   it('says that the provider left the groups out', async () => {
