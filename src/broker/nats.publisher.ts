@@ -34,6 +34,9 @@ const TIMEOUT_MS = 5_000;
 /** The broker ignores an event whose id it stored within the last 10 minutes. The expected sequence prevents repeats anyway. */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
 
+/** The code of JetStream for a message that is larger than the stream allows. The client's library has no name for it. */
+const MESSAGE_TOO_LARGE = 10_054;
+
 const CONNECT_WITHIN_MS = 2_000;
 
 const opening = new AsyncLocalStorage<Socket[]>();
@@ -125,7 +128,7 @@ function publishingTo(client: JetStreamClient, lastSequence: number): EventPubli
     const results = await Promise.allSettled(events.map(publish));
     const failed = results.findIndex(({ status }) => status === 'rejected');
     const [first] = results;
-    if (failed === 0 && first?.status === 'rejected') throw explained(first.reason);
+    if (failed === 0 && first?.status === 'rejected') throw explainedFor(events[0]!, first.reason);
     const acked = failed === -1 ? events.length : failed;
     lastSequence += acked;
     return acked;
@@ -202,6 +205,20 @@ function explained(error: unknown): BrokerError {
     code === undefined
       ? (origin as Error).message
       : (certificateFault(code, 'EVENT_BROKER_CA_FILE') ?? `it cannot be reached (${code})`);
+  return new BrokerError(reason, { cause: error });
+}
+
+/** Explains an error about one event. A reader may miss none, so those after an event that is too large wait until it is accepted. */
+function explainedFor(event: CloudEvent, error: unknown): BrokerError {
+  const limit =
+    error instanceof JetStreamApiError && error.code === MESSAGE_TOO_LARGE
+      ? `max_msg_size of the stream ${STREAM}`
+      : error instanceof errors.InvalidArgumentError && error.message.includes('max_payload')
+        ? 'max_payload of the server'
+        : undefined;
+  if (limit === undefined) return explained(error);
+  const bytes = Buffer.byteLength(JSON.stringify(event));
+  const reason = `an event of ${bytes} bytes and headers (${event.type}, id ${event.id}) exceeds the ${limit}: raise it. All later events wait`;
   return new BrokerError(reason, { cause: error });
 }
 

@@ -119,6 +119,25 @@ describe('events', () => {
     const first = ['a', 'b', 'c'].map((id, index) => message(id, 7 + index, 'a%2E%2A%28%C3%A9%29'));
     expect(sent).toEqual([...first, message('c', 9), message('d', 10), message('e', 11)]);
   });
+
+  it.each([
+    ['max_payload of the server', 400, undefined],
+    [
+      'max_msg_size of the stream PV_ONBOARDING',
+      1e6,
+      { code: 400, err_code: 10_054, description: 'message size exceeds maximum allowed' },
+    ],
+  ])('of which one exceeds the %s wait, and the reason says so', async (setting, maxPayload, refusal) => {
+    const server = await startJetStream({ config: SOUND, lastSequence: 0 }, maxPayload);
+    closing.push(() => server.close());
+    if (refusal !== undefined) for (const nth of [2, 3]) server.refusals.set(nth, refusal);
+    const publisher = await open(server);
+    const large = event('large', 'é'.repeat(200));
+    expect(await publisher.publish([event('a'), large])).toBe(1);
+    await expect(publisher.publish([large])).rejects.toThrow(
+      `an event of 467 bytes and headers (pv.session.online.v1, id large) exceeds the ${setting}: raise it. All later events wait`,
+    );
+  });
 });
 
 describe('a server', () => {

@@ -26,12 +26,15 @@ export interface JetStream {
 }
 
 /** Starts a server that speaks as much of the protocol of NATS and JetStream as a publisher needs. */
-export async function startJetStream(stream?: JetStream['stream']): Promise<JetStream> {
+export async function startJetStream(
+  stream?: JetStream['stream'],
+  maxPayload = 1_000_000,
+): Promise<JetStream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => {}));
     socket.write(
-      `INFO {"server_id":"a","version":"2.10.0","max_payload":1000000,"headers":true,"proto":1}\r\n`,
+      `INFO {"server_id":"a","version":"2.10.0","max_payload":${maxPayload},"headers":true,"proto":1}\r\n`,
     );
     let read = Buffer.alloc(0);
     let inbox = '';
