@@ -73,17 +73,29 @@ export const MARK_TOO_MANY_EANS = `
 
 /**
  * Marks the rows of a reference that has an invalid row. A repeated row does not count as invalid, because its EAN is also in another row.
+ * With $2, an EAN without a reference anywhere in the file may belong to the row above, as in a table with merged cells.
  */
 export const MARK_OTHER_ROWS = `
-    WITH faulty AS (
-      SELECT tenant_reference, min(line) AS line FROM campaign_rows
-       WHERE campaign_id = $1 AND status = 'invalid' AND tenant_reference IS NOT NULL AND NOT problems @> '[{"code": "duplicate_row"}]'
-       GROUP BY 1
+    WITH parts AS (
+      SELECT line, tenant_reference, status, ean, problems, is_nameless, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part
+        FROM campaign_rows
+       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND ean IS NOT NULL AND problems @> '[{"code": "required"}]') AS own (is_nameless)
+       WHERE campaign_id = $1
+    ), invalid AS (
+      SELECT tenant_reference, line, 'Line %s has the same reference and is invalid' AS reason FROM parts
+       WHERE status = 'invalid' AND tenant_reference IS NOT NULL AND NOT problems @> '[{"code": "duplicate_row"}]'
+      UNION ALL
+      SELECT above.tenant_reference, parts.line, 'Line %s has an EAN without a reference, perhaps of this one'
+        FROM parts JOIN parts AS above USING (part)
+       WHERE $2 AND parts.is_nameless AND above.tenant_reference IS NOT NULL
+         AND NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = parts.ean AND other.tenant_reference IS NOT NULL)
+    ), faulty AS (
+      SELECT DISTINCT ON (tenant_reference) * FROM invalid ORDER BY tenant_reference, line
     )
     UPDATE campaign_rows AS r SET status = 'invalid', problems = ${withProblem(
       ROW,
       'other_row_invalid',
-      `format('Line %s has the same reference and is invalid: a customer is registered with all EANs at once', faulty.line)`,
+      `format(reason || ': a customer is registered with all EANs at once', faulty.line)`,
     )}
       FROM faulty WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = faulty.tenant_reference`;
 
