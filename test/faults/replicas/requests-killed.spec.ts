@@ -4,14 +4,16 @@ import pg from 'pg';
 import { changesOf } from '../../setup/changes.js';
 import { TestClient } from '../../setup/client.js';
 import { startServiceProcess } from '../../setup/processes/service-process.js';
+import { startTestProcess } from '../../setup/processes/test-process.js';
 import { useTestApp } from '../../setup/test-app.js';
-import { ADMIN_KEY } from '../../setup/test-environment.js';
+import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 // Processes with the role `api` change nothing by themselves.
 const service = useTestApp({ ROLE: 'api' });
 
-const WAITING = `FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted`;
+const WAITING = `FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /** What has happened twice to one thing. */
 const DOUBLED = `
@@ -44,12 +46,17 @@ it('each POST whose process is killed before it stores the outcome is done once,
     await sql.query<{ campaigns: number }>('SELECT count(*)::int AS campaigns FROM campaigns')
   ).rows;
   const environment = {
+    ...testEnvironment(),
     ...service.sandbox!.environment,
     DATABASE_URL,
     ROLE: 'api',
     DATABASE_POOL_SIZE: '60',
   };
-  const victim = await startServiceProcess(environment);
+  // The first outcome waits until the last one does, which takes seconds.
+  const victim = await startTestProcess(
+    'test/faults/support/processes/patient-service.process.ts',
+    environment,
+  );
   const sendTo = (url: string) => {
     const client = new TestClient(url, ADMIN_KEY);
     return Promise.all(
