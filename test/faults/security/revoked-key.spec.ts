@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { actAs, requireActing } from '../../../src/access/acting-caller.js';
@@ -8,8 +9,7 @@ import { ApiKeysStore, hashOf } from '../../../src/access/api-keys.store.js';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { RequestHooks } from '../../../src/access/request-hooks.service.js';
-import { Database, type Transaction } from '../../../src/platform/database/database.js';
-import { withSettings } from '../../../src/platform/database/connection/settings.js';
+import type { Transaction } from '../../../src/platform/database/database.js';
 import { createKey } from '../../e2e/keys.js';
 import { startReplica, withReplica } from '../../e2e/replica.js';
 import { insertCampaign } from '../../setup/campaign.js';
@@ -20,6 +20,7 @@ import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js'
 import { shiftClock } from '../../setup/shifted-clock.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { waitPatiently } from '../support/patient-database.js';
 import { inTime, itAtLength, promise } from '../support/promise.js';
 import { waitForLockWaits, waitUntilHeld } from '../support/waits.js';
 import { makeEndpoint } from '../support/webhooks.js';
@@ -34,16 +35,13 @@ const ROWS = 40_000;
 // is held. A process with the role `api` changes nothing by itself.
 const service = useTestApp(
   { ROLE: 'api', DATABASE_POOL_SIZE: 40, SCS_TIMEOUT_MS: 60_000, POLL_LEASE_MS: 120_000 },
-  {
-    prepare: (app) =>
-      void Object.assign(app.get(Database).pool.options, { ...withSettings({}), query_timeout: 0 }),
-  },
+  { prepare: waitPatiently },
 );
 const admin = TestClient.of(service);
 let other: TestApp;
 
 beforeAll(async () => {
-  other = await startReplica(service, { ROLE: 'api' });
+  other = await startReplica(service, { ROLE: 'api' }, { prepare: waitPatiently });
 });
 afterAll(() => other.close());
 
@@ -272,19 +270,17 @@ describe('R82: a revoked key acts no more', () => {
     );
     const { id, app } = await createKey(admin, 'admin');
     const headers = { authorization: `Bearer ${app.key}` };
-    const download = request(`${service.url}/api/v1/campaigns/${campaign}/result.csv`, { headers }).end();
-    const end = new Promise<string>((resolve, reject) => {
-      download.on('error', reject).on('response', (response) => {
-        // Reads slowly, so that most of the file is still to be sent.
-        response.on('data', () => void response.pause());
-        const reading = setInterval(() => response.resume(), 100);
-        response.on('error', () => {});
-        response.once('close', () => {
-          clearInterval(reading);
-          resolve(response.complete ? 'whole' : 'reset');
-        });
+    const callers = service.app.get(ActiveCallers);
+    const watch = callers.watch.bind(callers);
+    let endedAt = 0;
+    callers.watch = (caller, end) =>
+      watch(caller, (why) => {
+        endedAt = performance.now();
+        end(why);
       });
-    });
+    const download = request(`${service.url}/api/v1/campaigns/${campaign}/result.csv`, { headers }).end();
+    // Reads nothing until the service has ended it, so that most of the file is still to be sent.
+    const [response] = (await once(download, 'response')) as [IncomingMessage];
     const { control } = service.sandbox!;
     const hold = await control.addFault({ kind: 'hold', contains: session.id, times: 1 });
     const late = app.call('POST', `/onboarding/pv/${session.id}/refresh`);
@@ -292,8 +288,13 @@ describe('R82: a revoked key acts no more', () => {
     const heldAt = performance.now();
     await TestClient.of(other).call('DELETE', `/api-keys/${id}`);
     const revokedAt = performance.now();
-    expect(await end).toBe('reset');
-    const tookMs = performance.now() - revokedAt;
+    await waitFor('the service to notice', () => endedAt > 0);
+    callers.watch = watch;
+    const tookMs = endedAt - revokedAt;
+    const closed = new Promise((resolve) => response.once('close', resolve));
+    response.on('error', () => {}).resume();
+    await closed;
+    expect(response.complete).toBe(false);
     await waitFor('the response to be late', () => performance.now() - heldAt > LATE_MS);
     await control.release(hold.id);
     expect((await late).body).toMatchObject({ code: 'unauthenticated' });
@@ -435,12 +436,7 @@ describe('a download whose client has gone before it begins', () => {
         socket.write(`GET /api/v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
         return socket;
       });
-      await waitFor('both to wait for the lock', async () => {
-        const waiting = await sql(
-          `SELECT FROM pg_locks WHERE NOT granted AND relation = '${table}'::regclass`,
-        );
-        return waiting.length >= 2;
-      });
+      await waitForLockWaits(service.database, sockets.length);
       for (const socket of sockets) socket.resetAndDestroy();
       await waitFor('the service to notice', async () => (await connections()) <= before);
     });
