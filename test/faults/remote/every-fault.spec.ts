@@ -19,7 +19,8 @@ import { startReplicas, type Replicas } from '../support/replicas.js';
 
 jest.setTimeout(900_000);
 
-const TIMEOUT_MS = 1_000;
+/** Only faults of the long test last until it is over. In the short test, it would end good calls on a busy machine. */
+const TIMEOUT_MS = isLong ? 1_000 : 10_000;
 const WAIT_MS = 60_000;
 const NAMES = isLong ? Object.keys(REMOTE_FAULTS) : DISTINCT_FAULTS;
 const PATHS: readonly PathShape[] = ['onboarding', 'user'];
