@@ -13,6 +13,7 @@ import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { endWithin, stoppedInTime } from '../support/evidence/own-time.js';
 import { itAtLength, measureUntil, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
+import { waitForLockWaits } from '../support/waits.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
@@ -111,11 +112,8 @@ describe('R34: stopping is clean', () => {
       await admin.query('BEGIN');
       await admin.query('LOCK TABLE poll_batches IN SHARE MODE');
       await seed();
-      await waitFor(
-        'a claim to be in flight',
-        async () =>
-          (await count(`FROM pg_locks WHERE relation = 'poll_batches'::regclass AND NOT granted`)) > 0,
-      );
+      // A claim is in flight.
+      await waitForLockWaits(admin);
       service.kill('SIGTERM');
       await waitForUnready();
       await admin.query('COMMIT');
@@ -230,22 +228,26 @@ describe('R34: stopping is clean', () => {
   });
 
   it('serves the request whose first bytes have arrived when it begins to stop', async () => {
-    await start();
-    expect((await register('first')).status).toBe(201);
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname);
-    closing.push(() => socket.destroy());
-    let received = '';
-    socket.on('data', (bytes) => (received += bytes.toString()));
-    socket.write(`GET /api/v1/users?tenantReference=first HTTP/1.1\r\nhost: ${hostname}\r\n`);
-    // The service reads what has arrived before it reads a later connection.
-    await fetch(`${service.url}/health/live`);
-    service.kill('SIGTERM');
-    await waitForRefusal();
-    socket.write(`authorization: Bearer ${ADMIN_KEY}\r\n\r\n`);
-    await once(socket, 'end');
-    expect(received).toMatch(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n[^]*"first"/i);
-    expect(await service.exited).toEqual({ code: 0, signal: null });
+    const { ended, response } = await measureUntil(answeredInTime, async () => {
+      await start();
+      expect((await register('first')).status).toBe(201);
+      const { hostname, port } = new URL(service.url);
+      const socket = connect(Number(port), hostname).on('error', () => {});
+      closing.push(() => socket.destroy());
+      let received = '';
+      socket.on('data', (bytes) => (received += bytes.toString()));
+      const closed = once(socket, 'close');
+      socket.write(`GET /api/v1/users?tenantReference=first HTTP/1.1\r\nhost: ${hostname}\r\n`);
+      // The service reads what has arrived before it reads a later connection.
+      await fetch(`${service.url}/health/live`);
+      service.kill('SIGTERM');
+      await waitForRefusal();
+      socket.write(`authorization: Bearer ${ADMIN_KEY}\r\n\r\n`);
+      await closed;
+      return { service, ended: await service.exited, response: received || null };
+    });
+    expect(response).toMatch(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n[^]*"first"/i);
+    expect(ended).toEqual({ code: 0, signal: null });
   });
 
   itAtLength('turns red with the defaults of Nest', async () => {
