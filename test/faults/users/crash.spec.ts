@@ -123,8 +123,11 @@ describe('R16: a crash around the call is known', () => {
       `SELECT count(*)::int AS count FROM domain_events WHERE name = 'user.registration_uncertain'`,
     );
     expect(events).toEqual([{ count: crashedAt.size }]);
-    expect(await (await fetch(`${survivor.url}/metrics`)).text()).toContain(
-      `pv_onboarding_registration_calls_total{outcome="uncertain"} ${crashedAt.size}\n`,
+    // The process counts them after it has committed.
+    await waitFor('all are counted', async () =>
+      (await (await fetch(`${survivor.url}/metrics`)).text()).includes(
+        `pv_onboarding_registration_calls_total{outcome="uncertain"} ${crashedAt.size}\n`,
+      ),
     );
 
     // A retry by the caller changes nothing. Resolving with the remote service's user settles the registration.

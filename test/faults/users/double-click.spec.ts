@@ -57,7 +57,14 @@ describe('R18: double clicks are one', () => {
   it(`${CLICKS} parallel registrations of one reference over 2 replicas have one effect and one response`, async () => {
     database = await createTestDatabase();
     const replicas = await Promise.all(
-      [1, 2].map(() => startServiceProcess({ ...sandbox.environment, DATABASE_URL: database.url })),
+      // The timeout is long, because a call that times out gets other responses.
+      [1, 2].map(() =>
+        startServiceProcess({
+          ...sandbox.environment,
+          DATABASE_URL: database.url,
+          SCS_TIMEOUT_MS: '30000',
+        }),
+      ),
     );
     cleanUps.push(...replicas.map((replica) => () => replica.stop()));
     const urls = replicas.map(({ url }) => url);

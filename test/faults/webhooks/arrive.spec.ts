@@ -37,7 +37,8 @@ async function deliver(
   service = await startTestApp(
     {
       LOG_LEVEL: 'error',
-      WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: 20 }, () => 100),
+      // Enough attempts for a receiver that stands still for half a minute.
+      WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: 100 }, () => 100),
       // Enough connections for the transactions of all sessions, which append their events at the same time.
       DATABASE_POOL_SIZE: sessions + 10,
     },
