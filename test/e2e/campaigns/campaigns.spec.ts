@@ -206,15 +206,15 @@ describe('a running campaign', () => {
 describe('the control of a campaign', () => {
   const press = (id: string, what: string) => client.call('POST', `/campaigns/${id}/${what}`);
 
-  /** Inserts a campaign. Its first registrations are in flight, and their responses are held. */
+  /** Inserts a campaign. Its first registrations are in flight, and their responses are held, so that no further one is sent. */
   async function heldCampaign(count = 100) {
-    const fault = await control.addFault({ kind: 'hold', operation: 'register_user', times: 8 });
+    const fault = await control.addFault({ kind: 'hold', operation: 'register_user', times: null });
     const id = await insertCampaign(
       database,
       Array.from({ length: count }, () => ({ tenantReference: randomUUID() })),
     );
     await waitUntilHeld(control, 1, fault.id);
-    return { id, release: () => control.release(fault.id) };
+    return { id, release: () => control.clearFaults() };
   }
 
   it('notifies the workers at once, as does a new campaign', async () => {
