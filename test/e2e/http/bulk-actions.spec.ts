@@ -39,6 +39,13 @@ const finished = (id: string) =>
     const { body } = await client.call<BulkActionView>('GET', `/bulk-actions/${id}`);
     return body.finishedAt !== null && body;
   });
+/** Makes an inserted action due, whose lease is over. Until then, it has no ids or only some of them, with which it could end. */
+const makeDue = (id: string) =>
+  database().query(
+    `UPDATE bulk_actions SET due_at = now() - interval '1 ms', lease_until = CASE WHEN lease_until IS NOT NULL THEN now() - interval '1 ms' END
+      WHERE id = $1`,
+    [id],
+  );
 const auditOf = (id: string) =>
   database().query<{ action: string; actor: string; requestId: string }>(
     `SELECT action, actor, request_id AS "requestId" FROM audit_log WHERE target = $1`,
@@ -161,9 +168,9 @@ describe('a bulk action', () => {
   it('is done once, also if a process died after a commit and before it knew the result', async () => {
     const [committed, begun, pretended] = (await insertUncertain(3)) as [string, string, string];
     const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
-      operation_id: 'retryRegistration',
+      ...{ operation_id: 'retryRegistration', due_at: 'infinity' },
       lease_token: randomUUID(),
-      lease_until: new Date(Date.now() - 1_000),
+      lease_until: tomorrow(),
       caller_name: 'environment',
       caller_scopes: ['admin'],
     });
@@ -177,6 +184,7 @@ describe('a bulk action', () => {
               ('key:other', 'registration.retried', $2, '{}', 'bulk-' || $3)`,
       [committed, pretended, id],
     );
+    await makeDue(id);
     expect((await finished(id)).counts).toEqual({ pending: 0, done: 3, skipped: 0, failed: 0 });
     const audits = [await auditOf(committed), await auditOf(begun), await auditOf(pretended)];
     // Another caller may send the id of a request.
@@ -283,10 +291,7 @@ describe('a bulk action', () => {
     expect((await client.call('DELETE', `/users/${userId}`)).status).toBe(200);
     const { body } = await client.call<BulkActionView>('GET', `/bulk-actions/${id}`);
     expect(body).toMatchObject({ reason: 'erased', arguments: { metadata: { note: 'Jansen' } } });
-    await database().query(
-      `UPDATE bulk_actions SET lease_until = now() - interval '1 ms', due_at = now() - interval '1 ms' WHERE id = $1`,
-      [id],
-    );
+    await makeDue(id);
     expect(await finished(id)).toMatchObject({ reason: 'erased', arguments: {}, counts: { skipped: 2 } });
   });
 
@@ -319,9 +324,10 @@ describe('a bulk action', () => {
       const [target] = await insertUncertain(1);
       const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
         ...{ operation_id: 'discardRegistration', caller_scopes: ['registrations:decide'] },
-        console_until: new Date(Date.now() + ms),
+        ...{ console_until: new Date(Date.now() + ms), due_at: 'infinity' },
       });
       await insertRow(database().pool, 'bulk_action_items', { action_id: id, target });
+      await makeDue(id);
       return (await finished(id)).items[0]!.code;
     };
     expect([await codeUntil(-1), await codeUntil(3_600_000)]).toEqual(['unauthenticated', null]);
