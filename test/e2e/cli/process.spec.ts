@@ -267,6 +267,10 @@ describe('the command line', () => {
     const isSaid = (text: string) => () => output.err.includes(text);
     await waitFor('the progress', isSaid('0 of 1 rows'), START_WITHIN_MS);
     await service.stop('SIGKILL');
+    // No worker takes the campaign up, so that it has not ended when the service responds again, however late that is.
+    await withClient(database.url, (pg) =>
+      pg.query(`UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = 'infinity'`),
+    );
     await waitFor('the loss', isSaid('does not respond (ECONNREFUSED). Trying again'), START_WITHIN_MS);
     service = await startService(new URL(service.url).port);
     await waitFor('the return', isSaid('the service responds again'), START_WITHIN_MS);
