@@ -25,10 +25,10 @@ const BOUNCED = { sent_at: ago(7), bounced_at: ago(5), bounced_channel: 'letter'
 const SAME: readonly unknown[] = [false, null, false, null, false, null, false, null, false, null];
 const changed = (at: number, ...values: readonly unknown[]) => SAME.toSpliced(at, values.length, ...values);
 
-/** Returns a value as text: an instant as the minutes until it. */
+/** Returns a value as text: an instant as the minutes until it, whole ones when the statement is executed within a minute after it was made. */
 function shown(value: unknown): string {
   if (value === null) return '';
-  if (value instanceof Date) return String(Math.round((value.getTime() - Date.now()) / MINUTE_MS) + 0);
+  if (value instanceof Date) return String(Math.ceil((value.getTime() - Date.now() - 1_000) / MINUTE_MS) + 0);
   if (Buffer.isBuffer(value)) return value.toString('hex', 0, 1);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
