@@ -183,7 +183,7 @@ describe('a handler', () => {
     for (let failures = 1; failures <= 3; failures++) {
       const [subject] = await waitFor(`failure ${failures}`, async () => {
         const rows = await database.query<{ wait: number }>(
-          `SELECT extract(epoch FROM due_at - clock_timestamp())::float8 AS wait
+          `SELECT extract(epoch FROM due_at - last_attempt_at)::float8 AS wait
            FROM webhook_subjects JOIN webhook_deliveries USING (endpoint_id, subject) WHERE attempts = $1`,
           [failures],
         );
