@@ -469,9 +469,13 @@ describe('GET /status/history', () => {
       return (await history(1)).points.filter(({ reasons }) => reasons.includes('database_unavailable'));
     };
     expect(await away(1, 180_000)).toEqual([]);
-    await empty();
-    await waitFor('a minute in which the attempts and the sample fall', () => new Date().getSeconds() < 50);
-    const points = await away(3, 180_000);
+    const points = await waitFor('the attempts and the sample in one minute', async () => {
+      await empty();
+      const minute = () => Math.floor(Date.now() / 60_000);
+      const began = minute();
+      const found = await away(3, 180_000);
+      return minute() === began && found;
+    });
     expect(points).toHaveLength(4);
     expect(points[0]).toMatchObject({ liveReplicas: null });
     // The current reasons stay: the status was read after the outage.

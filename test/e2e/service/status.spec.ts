@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { readBuild } from '../../../src/platform/build.js';
@@ -374,12 +375,12 @@ describe('GET /status', () => {
 
     const worker = await startTestApp({ ...service.environment, ROLE: 'worker' });
     try {
-      const ofWorker = await TestClient.of(worker).call<StatusView>('GET', '/status');
-      expect(ofWorker.body.replicas.filter(({ isAlive }) => isAlive).map(({ role }) => role)).toEqual([
-        'api',
-        'worker',
-      ]);
-      expect(ofWorker.body.reasons.map(({ code }) => code)).not.toContain('no_worker');
+      const ofWorker = await waitFor('both to be alive', async () => {
+        const { body } = await TestClient.of(worker).call<StatusView>('GET', '/status');
+        const living = body.replicas.filter(({ isAlive }) => isAlive).map(({ role }) => role);
+        return isDeepStrictEqual(living, ['api', 'worker']) && body;
+      });
+      expect(ofWorker.reasons.map(({ code }) => code)).not.toContain('no_worker');
       expect((await new TestClient(worker.url, 'none').call('GET', '/status')).status).toBe(401);
       for (const path of ['/users', '/api-keys'])
         expect((await TestClient.of(worker).call('GET', path)).status).toBe(404);
