@@ -15,7 +15,8 @@ const DAMAGED = 'The workbook is damaged: open it in Excel, and save a copy.';
  * and a formula that was never calculated would be read as empty.
  */
 export function sheetFault(xml: string): string | undefined {
-  if (longestPart(xml) > MOST_BETWEEN) return DAMAGED;
+  // The library leaves out the text of such a section.
+  if (longestPart(xml) > MOST_BETWEEN || xml.includes('<![CDATA[')) return DAMAGED;
   if (!xml.includes('sheetData')) return undefined;
   if (!/<\/(?:\w+:)?worksheet>\s*$/.test(xml)) return DAMAGED;
   let row = 0;
@@ -55,6 +56,13 @@ export function sheetFault(xml: string): string | undefined {
   }
   return undefined;
 }
+
+/** Returns XML with the characters beyond U+FFFF that it has as numbers: the library would read others. */
+export const withCharacters = (xml: string): string =>
+  xml.replace(/&#(?:x([\da-f]{5,8})|(\d{5,8}));/gi, (reference, hex?: string, decimal?: string) => {
+    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+    return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : reference;
+  });
 
 const ROW = /<(?:\w+:)?row(?=[\s/>])/;
 const FILLED_CELL = /<(?:\w+:)?c(?=[\s>])[^<>]*(?<!\/)>/;

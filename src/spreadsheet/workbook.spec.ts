@@ -21,6 +21,22 @@ describe('a workbook', () => {
     });
   });
 
+  it('has the characters that a program wrote as numbers, and is refused with text that the library leaves out', async () => {
+    const cell = (xml: string) => ({ xml: `<c t="inlineStr"><is><t>${xml}</t></is></c>` });
+    const { rows } = await oneSheet([
+      [
+        'a&#x20BB7;',
+        '&#128512;',
+        '&#x00e9;&#x0001F600;',
+        '&#xD83D;&#xDE00;',
+        '&#26085;',
+        '&#x0000003C;b&#x41;',
+      ].map(cell),
+    ]);
+    expect(rows).toEqual([['a𠮷', '😀', 'é😀', '😀', '日', '<bA']]);
+    await expect(oneSheet([[cell('<![CDATA[C-1]]>')]])).rejects.toThrow('save a copy');
+  });
+
   it('has the results of its formulas, its logical values and its dates as text', async () => {
     const { rows, doubtful } = await oneSheet([
       [

@@ -1,8 +1,8 @@
-import { unzipSync, zipSync } from 'fflate';
+import { strToU8, unzipSync, zipSync } from 'fflate';
 // Its other builds unpack in workers that they make of text, which the policy of the console forbids.
 import readXlsxFile from 'read-excel-file/universal';
 import { type Doubt, type DoubtfulCells, type Sheet, isCompound, isZip } from './sheet.rules.js';
-import { hiddenFault, sheetFault, sheetPaths } from './sheet-xml.rules.js';
+import { hiddenFault, sheetFault, sheetPaths, withCharacters } from './sheet-xml.rules.js';
 
 /** The most bytes that a workbook has unpacked, and characters that its cells have in all: a string may be in many cells. */
 const MOST_UNPACKED = 100_000_000;
@@ -21,8 +21,10 @@ export async function readWorkbook(bytes: Uint8Array<ArrayBuffer>): Promise<Shee
   const files = unpack(bytes);
   const xmlOf = (path: string) => new TextDecoder('latin1').decode(files[path]);
   for (const path of Object.keys(files)) {
-    const fault = sheetFault(xmlOf(path));
+    const xml = xmlOf(path);
+    const fault = sheetFault(xml);
     if (fault !== undefined) throw new WorkbookError(fault);
+    if (xml.includes('&#')) files[path] = strToU8(withCharacters(new TextDecoder().decode(files[path])));
   }
   const paths = sheetPaths(xmlOf('xl/workbook.xml'), xmlOf('xl/_rels/workbook.xml.rels'));
   const sheets = await readXlsxFile(zipSync(files, { level: 0 }).slice().buffer, {
