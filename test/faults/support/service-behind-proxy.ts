@@ -15,8 +15,14 @@ import {
   type StatementProxy,
 } from './network/statement-proxy.js';
 import type { Flow, World } from './outcome-flows.js';
+import { isLong } from './promise.js';
 
 const WITHIN_MS = 45_000;
+/**
+ * The timeout of a remote call. A machine that runs other tests, too, may stop a process for seconds: a registration that is sent meanwhile
+ * is uncertain after a shorter timeout.
+ */
+const TIMEOUT_MS = isLong ? 1_500 : 10_000;
 
 interface Options {
   readonly prepare?: (app: NestFastifyApplication) => void;
@@ -47,7 +53,7 @@ export class ServiceBehindProxy {
     });
   }
 
-  async start({ prepare, SCS_TIMEOUT_MS = 1_500, ...limits }: Options = {}): Promise<void> {
+  async start({ prepare, SCS_TIMEOUT_MS = TIMEOUT_MS, ...limits }: Options = {}): Promise<void> {
     const service = await startTestApp(
       {
         DATABASE_URL: this.proxy.url,
