@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
@@ -22,10 +23,14 @@ const database = (): Database => replicas.apps[0]!.database;
 
 /** Starts a service whose remote service refuses every read of some sessions. */
 async function refuse(status: 401 | 403, prepare?: (app: NestFastifyApplication) => void) {
+  let gate: PollingGate | undefined;
   replicas = await startReplicas({
     count: 1,
     environment: { POLL_MIN_INTERVAL_MS: MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS: MAX_INTERVAL_MS },
-    ...(prepare && { prepare }),
+    prepare: (app) => {
+      gate = gatePolling(app);
+      prepare?.(app);
+    },
   });
   const { control } = replicas.sandbox;
   // The sessions are due at the same time, so the refusals come in a row.
@@ -33,7 +38,9 @@ async function refuse(status: 401 | 403, prepare?: (app: NestFastifyApplication)
   const refused = ids.slice(0, REFUSED[status]);
   for (const contains of refused)
     await control.addFault({ kind: 'answer', status, operation: 'read_session', contains, times: null });
-  return { refused, others: ids.slice(REFUSED[status]), beganAt: performance.now() };
+  const beganAt = performance.now();
+  gate!.open();
+  return { refused, others: ids.slice(REFUSED[status]), beganAt };
 }
 
 /** Returns the shortest time in which a refused session is read `times` times, in spite of its backoff. */
