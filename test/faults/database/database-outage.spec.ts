@@ -247,6 +247,8 @@ async function findLost(load: Load, sessionIds: readonly string[]): Promise<stri
     );
   });
   const { rows: events } = await admin.query<{ id: string }>('SELECT id FROM domain_events');
+  // Only now, since background tasks still append events.
+  await waitFor('the feed is read to its end', () => load.followFeed());
   const read = new Set(load.feed.map(({ id }) => id));
   note('events were not read', events.filter(({ id }) => !read.has(id)).length);
   note('events were read again', load.feed.length - read.size);
@@ -289,7 +291,6 @@ describe('R9: a database outage is survived', () => {
     );
     // Retries the starts, as apps do after a 503.
     for (const { gridLocations } of load.registered) await startAtLast(client, gridLocations[0]!.id);
-    await waitFor('the feed is read to its end', () => load.followFeed());
 
     const lost = await findLost(load, sessionIds);
     const whileAway = load.probes.filter((probe) => probe.beganAt > awayAt && probe.endedAt < backAt);
