@@ -168,7 +168,8 @@ const MAX_EXTRA_PARTS = 8;
 
 /** Returns the address of the folder `/i/` relative to a URL in it, or null if the path of the URL has too many parts. */
 export function folderFrom(url: string): string | null {
-  const [path = ''] = url.split('?', 1);
+  // A proxy may send the whole URL (RFC 9112, section 3.2.2).
+  const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
   const extra = path.split('/', MAX_EXTRA_PARTS + 4).length - 3;
   if (extra > MAX_EXTRA_PARTS) return null;
   return extra < 0 ? 'i/' : '../'.repeat(extra);

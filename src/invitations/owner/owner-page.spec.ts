@@ -309,6 +309,8 @@ it.each([
   [`/i/token${'/'.repeat(9)}`, null],
   [`/i/token${'/'.repeat(90)}`, null],
   ['/i', 'i/'],
+  ['http://pv.example:8080/i/token', ''],
+  ['HTTPS://pv.example/i/a/b?c=/d', '../'],
 ])('the folder of links seen from %s is %j', (path, folder) => expect(folderFrom(path)).toBe(folder));
 
 describe('a way home', () => {
