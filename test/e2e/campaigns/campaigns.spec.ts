@@ -21,7 +21,7 @@ import { createKey } from '../keys.js';
 import { withReplica } from '../replica.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 
-const service = useTestApp();
+const service = useTestApp({ SCS_TIMEOUT_MS: 50_000 });
 const client = TestClient.of(service);
 let database: Database;
 let control: SandboxControl;

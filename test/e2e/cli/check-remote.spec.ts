@@ -54,6 +54,10 @@ const differences = ({ findings }: Result) =>
     .filter(({ level }) => level !== 'fits')
     .map(({ check, level, means, setting }) => `${level} ${check}: ${setting ?? means}`);
 
+/** With this timeout, no response counts as slow that the machine delays for less than 25 seconds. */
+const SCS_TIMEOUT_MS = 50_000;
+const PATIENT = { SCS_TIMEOUT_MS: String(SCS_TIMEOUT_MS) };
+
 const newFile = () => join(tmpdir(), `${randomUUID()}.json`);
 
 /** What is planted in each recorded service, and the advice about it. */
@@ -103,7 +107,7 @@ describe.each(Object.keys(SERVICES))('a service with the habits of %s', (name) =
     sandbox = await startSandbox();
     const file = new URL(`../../setup/recordings/${name}.json`, import.meta.url);
     await sandbox.control.like(JSON.parse(await readFile(file, 'utf8')) as object);
-    environment = environmentFor(database.url, { ...sandbox.environment });
+    environment = environmentFor(database.url, { ...sandbox.environment, ...PATIENT });
   });
   afterAll(async () => {
     await sandbox.stop();
@@ -132,7 +136,7 @@ describe.each(Object.keys(SERVICES))('a service with the habits of %s', (name) =
     const copy = await startSandbox();
     const copied = await createTestDatabase();
     await copy.control.like(JSON.parse(await readFile(record, 'utf8')) as object);
-    const again = await check(environmentFor(copied.url, { ...copy.environment }), ...args);
+    const again = await check(environmentFor(copied.url, { ...copy.environment, ...PATIENT }), ...args);
     expect(differences(again)).toEqual(differences(result));
     await Promise.all([rm(record), copy.stop(), copied.drop()]);
   });
@@ -199,7 +203,7 @@ describe('a service that cannot be used', () => {
     const sandbox = await startSandbox();
     const databases = [await createTestDatabase(), await createTestDatabase()];
     const run = (n: number, ...args: string[]) => {
-      const environment = environmentFor(databases[n]!.url, { ...sandbox.environment });
+      const environment = environmentFor(databases[n]!.url, { ...sandbox.environment, ...PATIENT });
       return check(environment, '--register', `unusable-${n}`, '--ean', newValidEan(), '--yes', ...args);
     };
     await sandbox.control.like(recording);
@@ -213,7 +217,7 @@ describe('a service that cannot be used', () => {
 });
 
 describe('check-remote', () => {
-  const service = useTestApp();
+  const service = useTestApp({ SCS_TIMEOUT_MS });
   const liveEan = newValidEan();
 
   it('finds nothing that differs from the interface in the sandbox, and asks nothing that might hurt while a service runs', async () => {
@@ -392,7 +396,7 @@ describeWith(
         cwd: tmpdir(),
         env: {
           ...{ PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh' },
-          ...{ ...testEnvironment(), ...sandbox.environment, DATABASE_URL: database.url },
+          ...{ ...testEnvironment(), ...sandbox.environment, ...PATIENT, DATABASE_URL: database.url },
         },
       });
       const ended = once(child, 'close') as Promise<[number]>;
