@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { loadEnvFile } from './env-file.mjs';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './root.mjs';
 import { runNode, watch } from './run-node.mjs';
@@ -45,18 +45,13 @@ export async function runCommand(name, args) {
     await prepare(name === 'build');
     if (name in DEVELOPMENT) process.exitCode = await DEVELOPMENT[name](args);
     else {
-      loadEnvFile();
+      loadEnvFile('.env');
       await SERVICE[name](args);
     }
   } catch (error) {
     console.error(error.isForPeople ? error.message : error);
     process.exit(1);
   }
-}
-
-/** Loads `.env`. Variables that are already set take precedence. */
-function loadEnvFile() {
-  if (existsSync('.env')) process.loadEnvFile('.env');
 }
 
 /** Ends this process when npm is killed by SIGKILL, because npm cannot forward that signal. npm forwards all other signals. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -83,4 +84,20 @@ describe('readFiles', () => {
     expect(read).toThrow(/SCS_CLIENT_SECRET and SCS_CLIENT_SECRET_FILE are both set[^]*PORT must be/);
     expect(read).not.toThrow(/canary|SCS_CLIENT_SECRET is required/);
   });
+});
+
+it('.env is read with a byte order mark, and does not replace what is set', async () => {
+  const path = await write('\ufeffFIRST=1\r\nSECOND="a # b" # c\nSET=file\nEMPTY=file\n');
+  const module = new URL('../../../scripts/env-file.mjs', import.meta.url).href;
+  const code = `import { loadEnvFile } from '${module}';
+    loadEnvFile(process.argv[1]);
+    loadEnvFile('missing');
+    const { FIRST, SECOND, SET, EMPTY } = process.env;
+    console.log(JSON.stringify([FIRST, SECOND, SET, EMPTY]));`;
+  const env = { SET: 'set', EMPTY: '' };
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', code, path], {
+    env,
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(said)).toEqual(['1', 'a # b', 'set', '']);
 });
