@@ -387,11 +387,14 @@ describe('a search', () => {
   });
 
   it('shows a key the kinds that it may read, and nothing of an erased user', async () => {
-    const user = await register([newEan()], `searched-${randomUUID()}`);
-    const { id } = await invite({
-      gridLocationId: user.gridLocations[0]!.id,
-      metadata: { label: 'Verbrandehoeve' },
-    });
+    const metadata = { label: 'Verbrandehoeve' };
+    const ean = newEan();
+    const user = await register([ean], `searched-${randomUUID()}`);
+    const place = user.gridLocations[0]!.id;
+    const { id, url } = await invite({ gridLocationId: place, metadata });
+    const session = (await client.start(place)).body.id;
+    const inverter = randomUUID();
+    await insertRow(service.database.pool, 'inverters', { session_id: session, id: inverter });
     const [{ app: users }, { app: onboarding }, { app: hooks }] = await Promise.all([
       createKey(client, 'users:read'),
       createKey(client, 'onboarding:read'),
@@ -401,9 +404,10 @@ describe('a search', () => {
     expect(await search(user.tenantReference, onboarding)).toEqual([]);
     expect(idsOf(await search('verbrandehoeve', onboarding))).toEqual([`invitation ${id}`]);
     expect((await hooks.call('POST', '/search', { q: 'x' })).status).toBe(403);
+    const all = ['verbrandehoeve', id, url, user.tenantReference, user.id, ean, place, session, inverter];
+    for (const q of all) expect([q, (await search(q)).length]).toEqual([q, 1]);
     await client.call('DELETE', `/users/${user.id}`);
-    for (const q of ['verbrandehoeve', id, user.tenantReference, user.id])
-      expect([q, await search(q)]).toEqual([q, []]);
+    for (const q of all) expect([q, await search(q)]).toEqual([q, []]);
   });
 
   it('finds what is open of a registration, what was given up by its whole reference, and sessions and campaigns by their ids', async () => {
