@@ -214,5 +214,16 @@ describe('for people', () => {
       '',
       ['the current rules change no state'],
     ]);
+    // More than one page of them, one of which an erasure changes meanwhile.
+    await query(`
+      WITH made AS (
+        INSERT INTO onboarding_sessions SELECT (jsonb_populate_record(s, '{"state": "unrecognised"}' || jsonb_build_object(
+          'id', gen_random_uuid(), 'superseded_at', now(), 'closed_at', CASE nth WHEN 1 THEN now() END, 'close_reason', CASE nth WHEN 1 THEN 'erased' END))).*
+          FROM onboarding_sessions s, generate_series(1, 501) nth WHERE id = '${ids[0]!}' RETURNING id
+      )
+      INSERT INTO session_observations (session_id, source, body, http_status, hash, observed_at)
+      SELECT made.id, source, body, http_status, hash, observed_at FROM made, session_observations WHERE session_id = '${ids[0]!}'`);
+    await run(rederiveCommand, '--write');
+    expect(errors).toEqual(['500 of 501 written; the other sessions have changed meanwhile']);
   });
 });
