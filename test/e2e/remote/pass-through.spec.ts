@@ -89,31 +89,37 @@ async function statusOf(method: string, path: string): Promise<number> {
 
 describe('a call that is passed on', () => {
   it('is sent with our credentials and the headers that are allowed, and its response comes through as it is', async () => {
+    const sent = {
+      ...{ accept: 'text/csv', 'accept-language': 'nl', 'content-language': 'fr', prefer: 'wait=1' },
+      ...{ 'if-match': '"2"', 'if-none-match': '"0"' },
+    };
+    const passed = {
+      ...{ etag: '"1"', 'content-language': 'de', 'content-disposition': 'attachment', 'retry-after': '1' },
+      ...{ 'last-modified': 'Tue, 01 Dec 2026 10:00:00 GMT', 'content-encoding': 'identity' },
+    };
     const numbers = '{"kwh":12345678901234567890.123456789012345678,"ean":541448820044186577}';
     remote.respond = (_request, response) =>
       void response
         .writeHead(200, {
           'content-type': 'application/json; x=1',
-          etag: '"1"',
+          ...passed,
           'set-cookie': 'a=1',
           server: 'x',
         })
         .end(numbers);
     const { status, text, headers } = await app.call('GET', '/scs/users/u-1/data?from=a%20b&n=1', undefined, {
-      ...{ cookie: 'a=1', 'x-forwarded-for': '10.0.0.1', apikey: 'mine', 'if-none-match': '"0"' },
+      ...{ cookie: 'a=1', 'x-forwarded-for': '10.0.0.1', apikey: 'mine', ...sent },
       'x-request-id': 'my-request',
     });
     expect([status, text]).toEqual([200, numbers]);
     expect(Object.fromEntries(headers)).toMatchObject({
-      'content-type': 'application/json; x=1',
-      etag: '"1"',
-      'x-request-id': 'my-request',
+      ...{ 'content-type': 'application/json; x=1', ...passed, 'x-request-id': 'my-request' },
     });
     expect(['set-cookie', 'server'].filter((name) => headers.has(name))).toEqual([]);
     const [call] = remote.calls;
     expect(call).toMatchObject({ method: 'GET', path: '/api/v1/ssa/users/u-1/data?from=a%20b&n=1' });
     expect(call!.headers).toEqual({
-      ...{ accept: '*/*', 'accept-language': '*', 'accept-encoding': 'identity', 'if-none-match': '"0"' },
+      ...{ ...sent, 'accept-encoding': 'identity' },
       ...{ apikey: service.environment.SCS_API_KEY, authorization: `Bearer ${remote.tokens.at(-1)}` },
       ...{ 'user-agent': 'pv-onboarding', connection: 'keep-alive', host: expect.any(String) },
     });
