@@ -75,6 +75,15 @@ describe('a refusal', () => {
     expect(refusals.isOdd(read('a'))).toBe(false);
   });
 
+  it('is about the call for at most 10,000 calls, which limits the memory', () => {
+    const refusals = new Refusals();
+    for (let nth = 0; nth <= 10_000; nth++) {
+      refusals.recordRefused(read(String(nth)), 0);
+      refusals.recordServed(read('good'), 0);
+    }
+    expect(['9999', '10000'].map((nth) => refusals.isOdd(read(nth)))).toEqual([true, false]);
+  });
+
   it('is not about a call that was served since, or that was refused with all others', () => {
     const refusals = new Refusals();
     refusals.recordRefused(read('a'), 0);

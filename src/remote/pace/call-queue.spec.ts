@@ -57,6 +57,13 @@ describe('call queue', () => {
     expect(subject.inFlight).toBe(2);
   });
 
+  it('rounds its limit down', () => {
+    const subject = queueOf({ ceiling: 7 });
+    void subject.turn('background read');
+    subject.end('background read', 'timed_out', performance.now());
+    expect(subject.limit).toBe(3);
+  });
+
   it('draws tokens for the waiting calls of all classes', async () => {
     const draw = jest.fn(() => Promise.resolve(0));
     const subject = new CallQueue(4, new RequestBudget(100, draw), WAIT_MS);

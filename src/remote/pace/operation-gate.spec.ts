@@ -35,3 +35,12 @@ it('shows a failure, a success after it, and a wait that the service requests', 
   const wait = { heldBackBy: 'remote_service', retryAfterMs: expect.any(Number), requestedWaitMs: 60_000 };
   expect(gate.status()).toEqual({ ...healthy, ...wait, health: 'unavailable', lastError: 'status 503' });
 });
+
+it('has ten retries at first and at most, and earns about one by ten calls', () => {
+  const gate = new OperationGate(1_000);
+  const retriesAfter = (calls: number) => {
+    for (let nth = 0; nth < calls; nth++) gate.earnRetry();
+    return Array.from({ length: 20 }, () => gate.takeRetry()).filter(Boolean).length;
+  };
+  expect([0, 9, 6, 200].map(retriesAfter)).toEqual([10, 0, 1, 10]);
+});
