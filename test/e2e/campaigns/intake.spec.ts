@@ -438,23 +438,25 @@ describe('a dry run', () => {
       [other, eans[2]],
     ])
       await client.call('POST', '/users', { tenantReference, gridLocations: of.map((ean) => ({ ean })) });
-    const fresh = randomUUID();
+    const [fresh, alike] = [randomUUID(), randomUUID()];
     const file = csv(
       `${known},${eans[1]}`,
       `${known},${eans[0]}`,
       `${other},${eans[3]}`,
       `${fresh},${eans[4]}`,
-      `${randomUUID()},${eans[2]}`,
+      `${alike},${eans[2]}`,
       `${fresh},${eans[4]}`,
       `,${eans[0]}`,
+      `${known},${eans[1]}`,
+      `${alike},${eans[2]}`,
     );
     const { body } = await upload(service, file);
     expect(body).toMatchObject({
       status: 'checked',
       dryRun: true,
-      summary: { new: 2, known: 2, conflicts: 1, invalid: 1, duplicates: 1 },
-      counts: { accepted: 2, known: 2, invalid: 3, registered: 0 },
-      problems: { reference_conflict: 1, ean_elsewhere: 1, duplicate_row: 1 },
+      summary: { new: 2, known: 2, conflicts: 1, invalid: 1, duplicates: 3 },
+      counts: { accepted: 2, known: 2, invalid: 5, registered: 0 },
+      problems: { reference_conflict: 1, ean_elsewhere: 1, duplicate_row: 3 },
     });
     expect(body.finishedAt).not.toBeNull();
     const rows = await rowsOf(service, body.id);
@@ -466,6 +468,8 @@ describe('a dry run', () => {
       '6 accepted ean:ean_elsewhere',
       '7 invalid *:duplicate_row',
       '8 invalid tenantReference:required',
+      '9 invalid *:duplicate_row',
+      '10 invalid *:duplicate_row',
     ]);
     expect(rows[0]!.userId).not.toBeNull();
     const begun = await rowsOf(service, (await upload(service, file, '')).body.id);
@@ -476,8 +480,9 @@ describe('a dry run', () => {
 
   it('refuses more EANs than one customer can have', async () => {
     const rows = Array.from({ length: 101 }, () => `C-many,${newValidEan()}`);
-    const { body } = await upload(service, csv(...rows, `C-few,${newValidEan()}`));
-    expect(body).toMatchObject({ counts: { accepted: 1, invalid: 101 }, problems: { too_many_eans: 101 } });
+    const { body } = await upload(service, csv(...rows, rows[0]!, `C-few,${newValidEan()}`));
+    const problems = { too_many_eans: 101, duplicate_row: 1 };
+    expect(body).toMatchObject({ counts: { accepted: 1, invalid: 102 }, problems });
   });
 });
 
