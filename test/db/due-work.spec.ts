@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { ModulesContainer } from '@nestjs/core';
 import { seed } from '../../bench/seed/seed.js';
 import type { Database } from '../../src/platform/database/database.js';
+import { BackgroundTasks } from '../../src/platform/tasks/background-tasks.js';
 import { DueWork } from '../../src/platform/tasks/due-work.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { withClient } from '../setup/database/with-client.js';
@@ -26,6 +28,7 @@ describe('what a task asks to learn whether it has work', () => {
   const testDatabase = useTestDatabase();
   let database: Database;
   let conditions: string[];
+  let signalled: string[];
 
   beforeAll(async () => {
     await seed(environmentFor(testDatabase.url), { sessions: SESSIONS, force: false, say: () => {} });
@@ -37,10 +40,17 @@ describe('what a task asks to learn whether it has work', () => {
     });
     const declared = jest.spyOn(DueWork.prototype, 'declare');
     const worker = await startTestApp({ ROLE: 'worker', DATABASE_URL: testDatabase.url });
+    signalled = [...worker.app.get(ModulesContainer).values()]
+      .flatMap(({ providers }) => [...providers.values()].map(({ instance }) => instance))
+      .filter((each) => each instanceof BackgroundTasks)
+      .flatMap((each) => each['tasks'].filter(({ wakeUp }) => wakeUp).map(({ name }) => name));
     await worker.close();
     conditions = declared.mock.calls.map(([condition]) => condition);
     declared.mockRestore();
   });
+
+  it('is not awaited by a task that a caller or an event signals', () =>
+    expect(signalled.sort()).toEqual(['bulk_actions.run', 'campaigns.drain', 'events.deliver']));
 
   it('reads no table as a whole', async () => {
     expect(conditions.length).toBeGreaterThan(15);

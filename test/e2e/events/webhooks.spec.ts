@@ -23,6 +23,7 @@ interface Endpoint {
   readonly failures: number;
   readonly pending: number;
   readonly unread: number;
+  readonly updatedAt: string;
   readonly previousSecretUntil: string | null;
   readonly createdAt: string;
   readonly secret: string;
@@ -191,6 +192,22 @@ describe('webhook endpoints', () => {
       'endpoint.changed',
       'endpoint.changed',
     ]);
+  });
+
+  it('say when a caller has last changed them', async () => {
+    const { id } = await create({});
+    const longAgo = '2026-01-01T00:00:00.000Z';
+    for (const [path, body, isChange] of [
+      ['', { description: 'two' }, true],
+      ['', {}, false],
+      ['', { enabled: false }, true],
+      ['', { enabled: true, skipMissed: true }, true],
+      ['/rotate-secret', {}, true],
+    ] as const) {
+      await database.query('UPDATE webhook_endpoints SET updated_at = $1', [longAgo]);
+      await client.call(path === '' ? 'PATCH' : 'POST', `/webhook-endpoints/${id}${path}`, body);
+      expect([path, body, (await read(id)).updatedAt !== longAgo]).toEqual([path, body, isChange]);
+    }
   });
 
   describe('that move to another origin', () => {

@@ -135,6 +135,10 @@ describe('traces', () => {
     expect(pathTo(call)).toEqual([START, 'start session', 'SCS start_session']);
     expect(request.parentSpanId).toBe('b7ad6b7169203331');
     expect(attributeOf(request, 'http.response.status_code')).toBe(201);
+    const reads = (span: CollectedSpan) => attributeOf(span, 'pv_onboarding.session.id') === id;
+    const { links = [] } = await spanOf('read session', reads);
+    expect(links).toHaveLength(1);
+    await spanOf('claim sessions', ({ spanId }) => spanId === links[0]!.spanId);
     const statement = await spanOf('events.append_events', inTrace);
     expect(pathTo(statement)).toEqual([START, 'start session', 'events.append_events']);
 
