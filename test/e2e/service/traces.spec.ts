@@ -135,10 +135,15 @@ describe('traces', () => {
     expect(pathTo(call)).toEqual([START, 'start session', 'SCS start_session']);
     expect(request.parentSpanId).toBe('b7ad6b7169203331');
     expect(attributeOf(request, 'http.response.status_code')).toBe(201);
-    const reads = (span: CollectedSpan) => attributeOf(span, 'pv_onboarding.session.id') === id;
-    const { links = [] } = await spanOf('read session', reads);
-    expect(links).toHaveLength(1);
-    await spanOf('claim sessions', ({ spanId }) => spanId === links[0]!.spanId);
+    const register = await spanOf('SCS register_user');
+    expect(pathTo(register)).toEqual(['POST /api/v1/users', 'register user', 'SCS register_user']);
+    await sandbox.control.online(id);
+    const online = await spanOf('webhook session.online');
+    expect(pathTo(online)).toEqual(['read session', 'event session.online', 'webhook session.online']);
+    const read = await spanOf('read session', ({ traceId }) => traceId === online.traceId);
+    const linkedTo = (span: CollectedSpan) => (span.links ?? []).map(({ spanId }) => spanId);
+    await spanOf('claim sessions', ({ spanId }) => linkedTo(read).includes(spanId));
+    await spanOf('apply readings', (span) => linkedTo(span).includes(read.spanId));
     const statement = await spanOf('events.append_events', inTrace);
     expect(pathTo(statement)).toEqual([START, 'start session', 'events.append_events']);
 
