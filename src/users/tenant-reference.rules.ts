@@ -11,10 +11,11 @@ import { isShortened, roundedForm, type RoundedForm } from './rounded.rules.js';
 export const MAX_REFERENCE_LENGTH = 200;
 
 /**
- * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, and what programs make of a missing value.
+ * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, letters that an encoding lacks, and what
+ * programs and people write for a missing or repeated value.
  */
 const NO_VALUE =
-  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#{2,}|\[object object\]|undefined|null|none|nan|nat|<na>)$/i;
+  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#{2,}|\[object object\]|undefined|none|nan|nat|nil|n\/?a|n\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|leeg|leer|vide)\)|[-–—−\s]+|\?+|\.+|[#…"〃])$/i;
 
 const NO_VALUE_FAULT =
   'is what a program writes where it has no value, such as #N/A: take it from your system again';

@@ -67,8 +67,32 @@ describe('a tenantReference', () => {
   it.each([
     ...['#N/A', '#NV', '#REF!', '#VERW!', '#naam?', '#DIV/0!', 'Err:502', '####'],
     ...['undefined', 'null', 'NULL', 'None', 'NaN', '<NA>', '[object Object]', " '#N/A "],
+    ...[
+      '-',
+      ' -   ',
+      '--',
+      '–',
+      '- -',
+      '?',
+      '????',
+      '#',
+      '.',
+      '...',
+      '…',
+      '"',
+      '〃',
+      'N/A',
+      'NA',
+      'n.a.',
+      'nil',
+    ],
+    ...['\\N', '(null)', '[NULL]', '<null>', '(blank)', '(leeg)', '(Leer)', '(vide)'],
   ])('may not be %j, which programs write for a missing value', (value) => {
     expect(tenantReferenceFault(value)).toBe(NO_VALUE);
+  });
+
+  it.each(['-1', 'NA-1', 'nil.', 'C?', '#1', '*', '/', '😀', 'Null-1', '(x)', '.5'])('may be %j', (value) => {
+    expect(tenantReferenceFault(value)).toBeUndefined();
   });
 
   it.each([
