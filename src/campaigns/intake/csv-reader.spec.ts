@@ -69,13 +69,16 @@ describe('the reader of CSV', () => {
 
   it('cuts the long cell of a row that is too long, and goes on behind it', () => {
     const long = 'x'.repeat(MAX_ROW_CHARACTERS);
-    const rows = read(`a,b\n1,"${long}${long}",3\n4,5\n`, 1_000);
+    const rows = read(`a,b\n1,"${long}${long}",3\n4,${long.slice(2)}\n`, 1_000);
     expect(rows.map(({ line, isTooLong }) => [line, isTooLong])).toEqual([
       [1, false],
       [2, true],
       [3, false],
     ]);
-    expect(rows[1]!.cells).toEqual(['1', long.slice(0, 500), '3']);
+    expect(cells(rows.slice(1))).toEqual([
+      ['1', long.slice(0, 500), '3'],
+      ['4', long.slice(2)],
+    ]);
   });
 
   it('refuses a cell of several lines in a row that is too long, since rows may be in it', () => {

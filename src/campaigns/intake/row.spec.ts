@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { newValidEan } from '../../../test/setup/ean.js';
 import { readAdoptRow } from './adopt-row.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { readEanCell, readEanValue } from './ean-cell.rules.js';
@@ -237,8 +238,9 @@ describe('a row', () => {
   });
 
   const [ID, OTHER_ID] = ['7f1f1b0e-5c0a-4d5b-9f57-3d2f3a9f6b11', '0b3c1c53-8f43-4c7e-8a55-0a5a3c1e7d10'];
-  const faultsOf = (sessions: unknown) => {
-    const user = { id: ID, gridLocations: [{ id: ID, ean: EAN }] };
+  const idOf = (index: number) => ID.slice(0, 32) + (1_000 + index);
+  const faultsOf = (sessions: unknown, gridLocations: unknown = [{ id: ID, ean: EAN }]) => {
+    const user = { id: ID, gridLocations };
     const text = JSON.stringify({ tenantReference: 'C-1', user, sessions });
     const { problems, status } = readAdoptRow({ line: 1, text, isTooLong: false }, 'warn');
     expect(status).toBe(problems.length === 0 ? 'accepted' : 'invalid');
@@ -262,11 +264,14 @@ describe('a row', () => {
   });
 
   it.each([
-    [1_000, []],
-    [1_001, [['sessions', 'adopt_invalid']]],
-  ])('to adopt with %d sessions has the faults %j', (length, faults) => {
-    const sessions = Array.from({ length }, (_, index) => ({ id: ID.slice(0, 32) + (1_000 + index) }));
-    expect(faultsOf(sessions)).toEqual(faults);
+    [1_000, 1, []],
+    [1_001, 1, [['sessions', 'adopt_invalid']]],
+    [0, 100, []],
+    [0, 101, [['user.gridLocations', 'adopt_invalid']]],
+  ])('to adopt with %d sessions and %d locations has the faults %j', (length, locations, faults) => {
+    const sessions = Array.from({ length }, (_, index) => ({ id: idOf(index) }));
+    const places = Array.from({ length: locations }, (_, index) => ({ id: idOf(index), ean: newValidEan() }));
+    expect(faultsOf(sessions, places)).toEqual(faults);
   });
 
   it('of JSON has the value of each name', () => {

@@ -27,7 +27,7 @@ describe('the progress of a campaign', () => {
   });
 
   it.each([
-    [60, '[#------] 1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
+    [59, '[#-----] 1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
     [50, '1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
     [39, '1,000 of 4,000 rows, 3 min left, 19.8/s'],
     [10, '1,000 of 4,000 rows'],

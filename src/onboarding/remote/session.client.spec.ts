@@ -69,6 +69,7 @@ describe('the startUrl of a start', () => {
     'http://127.0.0.1:4010/pv-onboarding/token?to=a@b.example#c@d',
     'HTTPS://ONBOARDING.EXAMPLE/%20%0a',
     'https://zonne-energie.example/pv-onboarding/é',
+    'https://onboarding.example/'.padEnd(4_096, 'a'),
   ])('is accepted unchanged: %s', (startUrl) => expect(read(startUrl).startUrl).toBe(startUrl));
 
   it.each([
