@@ -91,7 +91,8 @@ export class Exchange extends OneExchange implements Dispatcher.DispatchHandler 
     private readonly release: (reusable: boolean) => void,
   ) {
     super();
-    this.timer = setTimeout(() => this.expire(), config.timeout);
+    // Reads first what has arrived: if the process was stopped for longer than the timeout, the timer fires before the response is read.
+    this.timer = setTimeout(() => setImmediate(() => this.expire()), config.timeout);
     config.signal?.addEventListener?.('abort', this.onAbort);
   }
 

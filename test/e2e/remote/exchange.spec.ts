@@ -347,6 +347,20 @@ describe('a call', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('has an outcome if its response has arrived while the process was stopped for longer than the timeout', async () => {
+    const { remote } = await serve(
+      (socket) => {
+        socket.write(reply(201, CREATED));
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+      },
+      { SCS_TIMEOUT_MS: 1_000 },
+    );
+    expect(await remote.send(registerUser)).toEqual({
+      kind: 'response',
+      response: { status: 201, body: CREATED },
+    });
+  });
+
   it('is ambiguous, and says why, if its response has more than 64 kB of headers', async () => {
     const { remote } = await serve((socket) => socket.write(reply(201, CREATED, { x: 'y'.repeat(70_000) })));
     const reason = 'the headers of the response are larger than 65536 bytes';
