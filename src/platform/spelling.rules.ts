@@ -74,5 +74,19 @@ export const visibleLineFault = (value: unknown, maxLength: number): string | un
 export const withoutInvisible = (text: string): string =>
   [...text].filter((each) => !INVISIBLE.test(each)).join('');
 
-/** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any name is valid. */
-export const brandFault = (value: unknown) => visibleLineFault(value, MAX_BRAND_LENGTH);
+/**
+ * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, letters that an encoding lacks, and what
+ * programs and people write for a missing or repeated value.
+ */
+const NO_VALUE =
+  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#{2,}|\[object object\]|undefined|none|nan|nat|nil|n\/?a|n\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|leeg|leer|vide)\)|[-–—−\s]+|\?+|\.+|[#…"〃])$/i;
+
+/** Returns why a text names nothing, else undefined. Otherwise, it would name the same customer or brand for several rows. */
+export const noValueFault = (text: string): string | undefined =>
+  NO_VALUE.test(text)
+    ? 'is what a program writes where it has no value, such as #N/A: take it from your system again'
+    : undefined;
+
+/** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any other name is valid. */
+export const brandFault = (value: unknown) =>
+  visibleLineFault(value, MAX_BRAND_LENGTH) ?? noValueFault(value as string);

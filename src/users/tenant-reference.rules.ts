@@ -2,6 +2,7 @@ import {
   invisibleFault,
   lineFault,
   MANY_MARKS,
+  noValueFault,
   normaliseReference,
   withoutInvisible,
 } from '../platform/spelling.rules.js';
@@ -9,16 +10,6 @@ import type { FieldError } from '../platform/problem/problem.js';
 import { isShortened, roundedForm, type RoundedForm } from './rounded.rules.js';
 
 export const MAX_REFERENCE_LENGTH = 200;
-
-/**
- * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, letters that an encoding lacks, and what
- * programs and people write for a missing or repeated value.
- */
-const NO_VALUE =
-  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#{2,}|\[object object\]|undefined|none|nan|nat|nil|n\/?a|n\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|leeg|leer|vide)\)|[-–—−\s]+|\?+|\.+|[#…"〃])$/i;
-
-const NO_VALUE_FAULT =
-  'is what a program writes where it has no value, such as #N/A: take it from your system again';
 
 const SHORTENED =
   'is shortened as in 1.23E+11, or a long number with a fraction, and its last digits are lost: take it from your system again, as a text';
@@ -42,7 +33,8 @@ export function readTenantReference(value: unknown): ReadReference {
   const reference = normaliseReference(value);
   if (isShortened(reference)) return { code: 'reference_rounded', fault: SHORTENED, meant: null };
   // Otherwise, the rows of several customers would become one customer.
-  if (NO_VALUE.test(reference)) return faulty(NO_VALUE_FAULT);
+  const noValue = noValueFault(reference);
+  if (noValue !== undefined) return faulty(noValue);
   const fault = invisibleFault(reference) ?? formFault(reference);
   if (fault === undefined) return { reference, isNormalised: reference !== value };
   const meant = normaliseReference(withoutInvisible(reference));
