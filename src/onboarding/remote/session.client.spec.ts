@@ -69,7 +69,6 @@ describe('the startUrl of a start', () => {
     'http://127.0.0.1:4010/pv-onboarding/token?to=a@b.example#c@d',
     'HTTPS://ONBOARDING.EXAMPLE/%20%0a',
     'https://zonne-energie.example/pv-onboarding/é',
-    'https://onboarding.example/'.padEnd(4_096, 'a'),
   ])('is accepted unchanged: %s', (startUrl) => expect(read(startUrl).startUrl).toBe(startUrl));
 
   it.each([
@@ -97,7 +96,9 @@ describe('the startUrl of a start', () => {
   });
 
   it('is unreadable beyond 4,096 characters', () => {
-    expect(() => read(`https://canary.example/${'x'.repeat(4_096)}`)).toThrow(UnreadableResponse);
+    const urlOf = (length: number) => 'https://canary.example/'.padEnd(length, 'x');
+    expect(read(urlOf(4_096)).startUrl).toBe(urlOf(4_096));
+    expect(() => read(urlOf(4_097))).toThrow(UnreadableResponse);
   });
 });
 

@@ -143,7 +143,7 @@ describe('readEnvironment', () => {
       'ENCRYPTION_KEYS must be base64 keys of 32 bytes',
     ],
     ['ENCRYPTION_KEYS', `${KEY},`, 'ENCRYPTION_KEYS must be base64 keys of 32 bytes'],
-    ['POLL_LEASE_MS', '9999', 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS'],
+    ['POLL_LEASE_MS', '10000', 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS'],
     ['POLL_MIN_INTERVAL_MS', '900001', 'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS'],
     ['EVENT_BROKER_URL', 'broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
     ['EVENT_BROKER_URL', 'kafka://broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],

@@ -8,7 +8,7 @@ hideConfiguredSecrets({
   SCS_API_KEY: 'remote "api" key',
   SCS_CLIENT_ID: 'remote-client',
   SCS_CLIENT_SECRET: 'remote-client-secret',
-  CONSOLE_OIDC_CLIENT_SECRET: 'secret-of-console',
+  CONSOLE_OIDC_CLIENT_SECRET: 's3cret',
   ADMIN_API_KEY: 'administrator-key-0123456789-0123456789',
   ENCRYPTION_KEYS: ['first-encryption-key', 'second-encryption-key'],
   HTTPS_PROXY: 'http://pv:p%40ssword-of-proxy@proxy.example:3128',
@@ -45,7 +45,7 @@ describe('withoutSecrets', () => {
       'cookie: a=b; pvo_console=AbC-_1; c=d',
       'cookie: a=b; pvo_console=[redacted]; c=d',
     ],
-    ['the secret of the console’s client', 'failed with secret-of-console', 'failed with [redacted]'],
+    ['a secret of six characters', 'failed with s3cret', 'failed with [redacted]'],
     ['the password of any URL', 'at https://user:other@host/path', 'at https://user:[redacted]@host/path'],
   ])('removes %s', (_, text, expected) => {
     expect(withoutSecrets(text)).toBe(expected);
