@@ -44,7 +44,7 @@ describe('RateLimit', () => {
     });
     takeAll(limit, 'a', 0);
     expect(limit.take('a', 0).headers.ratelimit).toBe('"test";r=0;t=60');
-    expect(limit.take('a', 7_000).headers.ratelimit).toBe('"test";r=1;t=56');
+    expect(limit.take('a', 7_400).headers.ratelimit).toBe('"test";r=1;t=56');
     expect(limit.take('a', 600_000).headers.ratelimit).toBe('"test";r=19;t=3');
   });
 

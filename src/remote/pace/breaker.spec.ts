@@ -112,7 +112,7 @@ describe('breaker', () => {
 
   it('refuses calls while open, then admits one probe and refuses other calls', () => {
     const open = after(CLOSED, times(5, 'failed'));
-    expect(admit(open, 999, PROBE_MS)).toEqual({ kind: 'refused', reason: 'breaker_open', retryAfterMs: 1 });
+    expect(admit(open, 999.5, PROBE_MS)).toEqual({ kind: 'refused', reason: 'breaker_open', retryAfterMs: 1 });
     const halfOpen = probe(open, 1_000);
     expect(admit(halfOpen, 1_001, PROBE_MS)).toMatchObject({ kind: 'refused', reason: 'breaker_open' });
   });
@@ -154,7 +154,7 @@ describe('breaker', () => {
 
   it('refuses every call until a Retry-After has passed, in every phase', () => {
     const quieted = quiet(quiet(CLOSED, 5_000), 3_000);
-    expect(admit(quieted, 4_000, PROBE_MS)).toEqual({
+    expect(admit(quieted, 4_000.5, PROBE_MS)).toEqual({
       kind: 'refused',
       reason: 'wait_requested',
       retryAfterMs: 1_000,

@@ -31,7 +31,7 @@ it('shows a failure, a success after it, and a wait that the service requests', 
   gate.record(response(200, 'succeeded'), false);
   const healthy = { ...failed, health: 'healthy', lastSuccessAt: expect.any(Date) };
   expect(gate.status()).toEqual(healthy);
-  gate.record({ ...response(503, 'unavailable'), fault: 'status 503', quietMs: 60_000 }, false);
+  gate.record({ ...response(503, 'unavailable'), fault: 'status 503', quietMs: 59_999.6 }, false);
   const wait = { heldBackBy: 'remote_service', retryAfterMs: expect.any(Number), requestedWaitMs: 60_000 };
   expect(gate.status()).toEqual({ ...healthy, ...wait, health: 'unavailable', lastError: 'status 503' });
 });
