@@ -39,7 +39,7 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
     private readonly limits: PassedLimits,
   ) {
     super();
-    this.timer = setTimeout(() => this.expire(), limits.timeoutMs);
+    this.timer = this.expireIn(limits.timeoutMs);
     limits.signal?.addEventListener('abort', this.onAbort);
   }
 
@@ -101,7 +101,7 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
     this.fail('cancelled', `the response is larger than ${MAX_PASSED_BYTES} bytes`);
   }
 
-  private expire(): void {
+  protected expire(): void {
     // A caller that sends or reads slowly would otherwise make the service look slow.
     const isOfCaller = this.isHeldUp || this.sentBody?.isArriving === true;
     this.fail(isOfCaller ? 'cancelled' : 'deadline', `no whole response within ${this.limits.timeoutMs} ms`);

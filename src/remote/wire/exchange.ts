@@ -63,6 +63,11 @@ export abstract class OneExchange {
     this.abort = abort;
   }
 
+  /** Calls `expire` after `ms`, but first reads what has arrived: if the process was stopped for longer, the timer fires before that. */
+  protected expireIn(ms: number | undefined): NodeJS.Timeout {
+    return setTimeout(() => setImmediate(() => this.expire()), ms);
+  }
+
   /** Fails by an error of undici. A response that was cut off is a lost connection, even if its status was 200. */
   protected failBy(error: Error & { readonly code?: string }): void {
     if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
@@ -73,6 +78,8 @@ export abstract class OneExchange {
   }
 
   protected abstract fail(fault: ExchangeError['fault'], reason: string): void;
+  /** Ends the exchange at its deadline. */
+  protected abstract expire(): void;
 }
 
 /** One request and its response. Settles once. Ignores later callbacks of undici. */
@@ -91,8 +98,7 @@ export class Exchange extends OneExchange implements Dispatcher.DispatchHandler 
     private readonly release: (reusable: boolean) => void,
   ) {
     super();
-    // Reads first what has arrived: if the process was stopped for longer than the timeout, the timer fires before the response is read.
-    this.timer = setTimeout(() => setImmediate(() => this.expire()), config.timeout);
+    this.timer = this.expireIn(config.timeout);
     config.signal?.addEventListener?.('abort', this.onAbort);
   }
 
@@ -145,7 +151,7 @@ export class Exchange extends OneExchange implements Dispatcher.DispatchHandler 
     return true;
   }
 
-  private expire(): void {
+  protected expire(): void {
     const { abort } = this;
     if (this.respondIfWhole()) abort?.(new Error('the response did not end'));
     else this.fail('deadline', `no response within ${this.config.timeout} ms`);

@@ -5,6 +5,8 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import axios from 'axios';
 import type { Environment } from '../../../src/platform/env/environment.js';
+import { PassedExchange } from '../../../src/pass-through/passed-exchange.js';
+import type { PassedCall } from '../../../src/remote/outcome.rules.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
 import { readObject } from '../../../src/remote/wire/read-field.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
@@ -347,19 +349,23 @@ describe('a call', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('has an outcome if its response has arrived while the process was stopped for longer than the timeout', async () => {
-    const { remote } = await serve(
-      (socket) => {
-        socket.write(reply(201, CREATED));
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
-      },
-      { SCS_TIMEOUT_MS: 1_000 },
-    );
-    expect(await remote.send(registerUser)).toEqual({
-      kind: 'response',
-      response: { status: 201, body: CREATED },
-    });
-  });
+  it.each<[what: string, passed: PassedCall | undefined]>([
+    ['a call of ours', undefined],
+    ['a passed call', { open: (limits) => new PassedExchange(undefined, () => {}, limits) }],
+  ])(
+    'has an outcome if its response has arrived while the process was stopped for longer than the timeout: %s',
+    async (_, passed) => {
+      const { remote } = await serve(
+        (socket) => {
+          socket.write(reply(201, CREATED));
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+        },
+        { SCS_TIMEOUT_MS: 1_000 },
+      );
+      const request = passed === undefined ? registerUser : { ...startSession, passed };
+      expect(await remote.send(request)).toMatchObject({ kind: 'response', response: { status: 201 } });
+    },
+  );
 
   it('is ambiguous, and says why, if its response has more than 64 kB of headers', async () => {
     const { remote } = await serve((socket) => socket.write(reply(201, CREATED, { x: 'y'.repeat(70_000) })));
