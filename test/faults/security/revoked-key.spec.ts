@@ -184,7 +184,10 @@ describe('R82: a revoked key acts no more', () => {
     const [creation, ...others] = (await changesOf(service)).filter((change) => change.waits);
     await app.call('POST', creation!.path, creation!.body, keys);
     // What no table of LOCKED holds back before it locks the API key is held back by its Idempotency-Key.
-    const held = ['POST /api-keys', 'POST /bulk-actions', 'POST /webhook-endpoints'];
+    const held = [
+      ...['POST /api-keys', 'POST /bulk-actions', 'POST /webhook-endpoints'],
+      'POST /onboarding/pv/{sessionId}/refresh',
+    ];
     const waiting = [creation!, ...others, await joining()].map((change) => ({
       ...change,
       headers: held.includes(change.operation) ? withKey() : undefined,
