@@ -31,7 +31,6 @@ describe('the progress of a campaign', () => {
     [50, '1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
     [39, '1,000 of 4,000 rows, 3 min left, 19.8/s'],
     [10, '1,000 of 4,000 rows'],
-    // A terminal that does not know its width says 0.
     [0, '1,000 of 4,000 rows'],
     [undefined, '1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
   ])('fits in %s columns', (width, line) => expect(progressLine(campaign, width)).toBe(line));

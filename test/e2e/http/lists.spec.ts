@@ -125,10 +125,8 @@ beforeAll(async () => {
   }
   const handler = (await insert('webhook_endpoints', HANDLER)).id;
   const { position } = await insertRow<{ position: string }>(database.pool, 'domain_events');
-  const erased = await insertCustomer(database.pool);
-  const { body } = await client.call<{ id: string }>('POST', '/invitations', {
-    gridLocationId: erased.gridLocationId,
-  });
+  const erased = await insertCustomer(database.pool).then(({ userId, ...place }) => ({ userId, place }));
+  const { body } = await client.call<{ id: string }>('POST', '/invitations', erased.place);
   await client.call('DELETE', `/users/${erased.userId}`);
   const delivery = await insert('webhook_deliveries', { endpoint_id: handler, position });
   Object.assign(hidden, { '/webhook-endpoints': handler, '/webhook-deliveries': delivery.id });
