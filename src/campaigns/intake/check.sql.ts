@@ -71,15 +71,19 @@ export const MARK_TOO_MANY_EANS = `
            problems = ${withProblem(ROW, 'too_many_eans', `format('This reference has %s EANs; one customer has at most %s', eans, $2::int)`)}
       FROM large WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = large.tenant_reference`;
 
+/** The problems of a cell that should contain an EAN, as opposed to a remark. */
+const EAN_FAULTS = `'$[*] ? (@.code == "ean_length" || @.code == "ean_rounded" || @.code == "ean_check_digit")'`;
+
 /**
  * Marks the rows of a reference that has an invalid row. A repeated row does not count as invalid, because its EAN is also in another row.
  * With $2, an EAN without a reference anywhere in the file may belong to the row above, as in a table with merged cells.
  */
 export const MARK_OTHER_ROWS = `
     WITH parts AS (
-      SELECT line, tenant_reference, status, ean, problems, is_nameless, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part
+      SELECT line, tenant_reference, status, ean, problems, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part,
+             is_nameless AND (ean IS NOT NULL OR problems @? ${EAN_FAULTS}) AS has_lost
         FROM campaign_rows
-       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND ean IS NOT NULL AND problems @> '[{"code": "required"}]') AS own (is_nameless)
+       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND NOT problems @? '$[*] ? (@.code starts with "reference_")') AS own (is_nameless)
        WHERE campaign_id = $1
     ), invalid AS (
       SELECT tenant_reference, line, 'Line %s has the same reference and is invalid' AS reason FROM parts
@@ -87,7 +91,7 @@ export const MARK_OTHER_ROWS = `
       UNION ALL
       SELECT above.tenant_reference, parts.line, 'Line %s has an EAN without a reference, perhaps of this one'
         FROM parts JOIN parts AS above USING (part)
-       WHERE $2 AND parts.is_nameless AND above.tenant_reference IS NOT NULL
+       WHERE $2 AND parts.has_lost AND above.tenant_reference IS NOT NULL
          AND NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = parts.ean AND other.tenant_reference IS NOT NULL)
     ), faulty AS (
       SELECT DISTINCT ON (tenant_reference) * FROM invalid ORDER BY tenant_reference, line
