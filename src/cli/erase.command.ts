@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ErasuresStore } from '../privacy/erasure/erasures.store.js';
 import { toReceipt } from '../privacy/erasure/receipt.view.js';
 import { Cipher } from '../platform/crypto/cipher.js';
-import { readTenantReference } from '../users/tenant-reference.rules.js';
+import { readStoredReference } from '../users/tenant-reference.rules.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
 import { printJson } from './print.js';
@@ -27,7 +27,7 @@ export function eraseCommand(readEnvironment: ReadEnvironment): Command {
 }
 
 function readReference(text: string): string {
-  const read = readTenantReference(text);
+  const read = readStoredReference(text);
   if ('fault' in read) throw new InvalidArgumentError(`It ${read.fault}.`);
   return read.reference;
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { recordAudit } from '../access/audit-log.store.js';
 import type { Database } from '../platform/database/database.js';
 import { isServiceRunning, moveHome } from '../platform/database/deployment.store.js';
-import { readTenantReference } from '../users/tenant-reference.rules.js';
+import { readStoredReference } from '../users/tenant-reference.rules.js';
 import * as restore from './restore.store.js';
 import { readInput } from './read-input.js';
 import { CommandError } from './command-error.js';
@@ -60,7 +60,7 @@ function readReferences(text: string): string[] {
   const references = new Set<string>();
   for (const [index, line] of lines.entries()) {
     if (line === '') continue;
-    const read = readTenantReference(line);
+    const read = readStoredReference(line);
     if ('fault' in read) throw fault(`Line ${index + 1}: a tenantReference ${read.fault}.`);
     references.add(read.reference);
   }

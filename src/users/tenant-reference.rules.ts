@@ -29,12 +29,17 @@ type ReadReference =
  * are one customer.
  */
 export function readTenantReference(value: unknown): ReadReference {
+  const read = readStoredReference(value);
+  // Otherwise, the rows of several customers would become one customer.
+  const noValue = 'fault' in read ? undefined : noValueFault(read.reference);
+  return noValue === undefined ? read : faulty(noValue);
+}
+
+/** Reads a reference of an existing customer, who may have been registered before a sign of a missing value was refused. */
+export function readStoredReference(value: unknown): ReadReference {
   if (typeof value !== 'string') return faulty('must be a string');
   const reference = normaliseReference(value);
   if (isShortened(reference)) return { code: 'reference_rounded', fault: SHORTENED, meant: null };
-  // Otherwise, the rows of several customers would become one customer.
-  const noValue = noValueFault(reference);
-  if (noValue !== undefined) return faulty(noValue);
   const fault = invisibleFault(reference) ?? formFault(reference);
   if (fault === undefined) return { reference, isNormalised: reference !== value };
   const meant = normaliseReference(withoutInvisible(reference));
@@ -52,10 +57,10 @@ const faulty = (fault: string, meant: string | null = null): ReadReference => ({
   meant,
 });
 
-/** Returns why `value` is not a tenantReference, else undefined. */
-export function tenantReferenceFault(value: unknown): string | undefined {
-  const read = readTenantReference(value);
-  return 'fault' in read ? read.fault : undefined;
+/** Returns why `value` is not a tenantReference, else undefined. `read`: how it is read. */
+export function tenantReferenceFault(value: unknown, read = readTenantReference): string | undefined {
+  const reading = read(value);
+  return 'fault' in reading ? reading.fault : undefined;
 }
 
 /** Returns the form in which a program may have written a reference after it had rounded it: only a number of 16 digits or more has one. */

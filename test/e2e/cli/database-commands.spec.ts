@@ -94,6 +94,20 @@ describe('with --json', () => {
     const receipt = await run(eraseCommand, 'to-erase', '--yes', '--json');
     expect(JSON.parse(receipt)).toMatchObject({ erased: { registrations: 1 } });
   });
+
+  it('a customer whose reference a new one may no longer have is found and erased', async () => {
+    await client.locate('registered-before');
+    for (const table of ['users', 'registrations'])
+      await service.app
+        .get(Database)
+        .query(`UPDATE ${table} SET tenant_reference = 'N/A' WHERE tenant_reference = 'registered-before'`);
+    for (const path of ['/users', '/registrations', '/customers'])
+      expect((await client.call('GET', `${path}?tenantReference=N/A`)).body).toMatchObject({
+        items: [{ tenantReference: 'N/A' }],
+      });
+    const receipt = await run(eraseCommand, 'N/A', '--yes', '--json');
+    expect(JSON.parse(receipt)).toMatchObject({ erased: { registrations: 1 } });
+  });
 });
 
 describe('for people', () => {
