@@ -86,18 +86,22 @@ describe('readFiles', () => {
   });
 });
 
-it('.env is read with a byte order mark, and does not replace what is set', async () => {
-  const path = await write('\ufeffFIRST=1\r\nSECOND="a # b" # c\nSET=file\nEMPTY=file\n');
-  const module = new URL('../../../scripts/env-file.mjs', import.meta.url).href;
-  const code = `import { loadEnvFile } from '${module}';
+it.each(['utf8', 'utf16le'] as const)(
+  '.env is read in %s with a mark, and replaces nothing',
+  async (encoding) => {
+    const path = join(folder, '.env');
+    await writeFile(path, '\ufeffFIRST=1\r\nSECOND="a # b" # c\nSET=file\nEMPTY=file\n', encoding);
+    const module = new URL('../../../scripts/env-file.mjs', import.meta.url).href;
+    const code = `import { loadEnvFile } from '${module}';
     loadEnvFile(process.argv[1]);
     loadEnvFile('missing');
     const { FIRST, SECOND, SET, EMPTY } = process.env;
     console.log(JSON.stringify([FIRST, SECOND, SET, EMPTY]));`;
-  const env = { SET: 'set', EMPTY: '' };
-  const said = execFileSync(process.execPath, ['--input-type=module', '-e', code, path], {
-    env,
-    encoding: 'utf8',
-  });
-  expect(JSON.parse(said)).toEqual(['1', 'a # b', 'set', '']);
-});
+    const env = { SET: 'set', EMPTY: '' };
+    const said = execFileSync(process.execPath, ['--input-type=module', '-e', code, path], {
+      env,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(said)).toEqual(['1', 'a # b', 'set', '']);
+  },
+);
