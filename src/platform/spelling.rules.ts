@@ -74,16 +74,21 @@ export const visibleLineFault = (value: unknown, maxLength: number): string | un
 export const withoutInvisible = (text: string): string =>
   [...text].filter((each) => !INVISIBLE.test(each)).join('');
 
+/** Matches an empty text, and what people and programs write in the place of the value of the row above. */
+const NONE_OR_AS_ABOVE = /^(?:[-–—−\s.…'"〃]*|idem|dito|ditto|id\.)$/i;
 /**
  * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, letters that an encoding lacks, and what
- * programs and people write for a missing or repeated value.
+ * programs and people write for a missing value.
  */
 const NO_VALUE =
-  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#{2,}|\[object object\]|undefined|none|nan|nat|nil|n\/?a|n\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|leeg|leer|vide)\)|[-–—−\s]+|\?+|\.+|[#…"〃])$/i;
+  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#+|\[object object\]|undefined|none|nan|nat|nil|n\/?a|n\.a\.|n\.?v\.?t\.?|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|leeg|leer|vide)\)|\?+)$/i;
+
+/** Returns whether a text names nothing, so that its row may belong to the row above, as in a table with merged cells. */
+export const isNoneOrAsAbove = (text: string): boolean => NONE_OR_AS_ABOVE.test(text);
 
 /** Returns why a text names nothing, else undefined. Otherwise, it would name the same customer or brand for several rows. */
 export const noValueFault = (text: string): string | undefined =>
-  NO_VALUE.test(text)
+  NO_VALUE.test(text) || isNoneOrAsAbove(text)
     ? 'is what a program writes where it has no value, such as #N/A: take it from your system again'
     : undefined;
 

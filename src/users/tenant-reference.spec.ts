@@ -81,6 +81,10 @@ describe('a tenantReference', () => {
       '…',
       '"',
       '〃',
+      '- "',
+      'idem',
+      'Dito',
+      'n.v.t.',
       'N/A',
       'NA',
       'n.a.',
@@ -91,9 +95,12 @@ describe('a tenantReference', () => {
     expect(tenantReferenceFault(value)).toBe(NO_VALUE);
   });
 
-  it.each(['-1', 'NA-1', 'nil.', 'C?', '#1', '*', '/', '😀', 'Null-1', '(x)', '.5'])('may be %j', (value) => {
-    expect(tenantReferenceFault(value)).toBeUndefined();
-  });
+  it.each(['-1', 'NA-1', 'Idema', 'NVT1', 'nil.', 'C?', '#1', '*', '/', '😀', 'Null-1', '(x)', '.5'])(
+    'may be %j',
+    (value) => {
+      expect(tenantReferenceFault(value)).toBeUndefined();
+    },
+  );
 
   it.each([
     '1.23E+11',

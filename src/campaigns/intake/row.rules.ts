@@ -1,4 +1,4 @@
-import { normaliseBrand, brandFault } from '../../platform/spelling.rules.js';
+import { brandFault, isNoneOrAsAbove, normaliseBrand } from '../../platform/spelling.rules.js';
 import { MAX_INVERTERS } from '../../invitations/invitation.rules.js';
 import { LOCALES, type Locale } from '../../platform/env/locale.rules.js';
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
@@ -195,7 +195,7 @@ function readReference(text: string): {
   readonly fault?: Problem;
   readonly warnings: readonly Problem[];
 } {
-  if (/^[\s']*$/.test(text)) return faulty('required', 'The customer reference is missing');
+  if (isNoneOrAsAbove(text)) return faulty('required', 'The customer reference is missing');
   if (text.startsWith('\ufeff')) return faulty('reference_invalid', JOINED);
   const read = readTenantReference(text);
   if ('fault' in read) return faulty(read.code, `The reference ${read.fault}`, read.meant);
