@@ -16,13 +16,18 @@ const ID = /(?<![\da-f-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-f-])/i;
 /** 18 digits, in groups as on a bill. */
 const EAN = /(?<!\d)[1-9](?:[\s.\p{Pd}]?\d){17}(?!\d)/u;
 
+/** Matches the path before the token of a link, which another link may contain in escapes. */
+const BEFORE_TOKEN = /(?:\/|%(?:25)*2F)i(?:\/|%(?:25)*2F)/i;
+
 /** Reads a search term, which may come from a spreadsheet, a PDF or a mail, with anything around an id, an EAN or a link. */
 export function readTerm(given: string): Term {
   const seen = withoutInvisible(given.replace(/[\s\p{Cc}]/gu, ' '));
   const text = normaliseReference(bare(seen));
   const ean = EAN.exec(seen.normalize('NFKC'))?.[0].replace(/\D/g, '') ?? null;
   const id = ID.exec(seen)?.[0].toLowerCase() ?? null;
-  return { text, id, ean, tokens: id === null && ean === null ? tokensIn(seen) : [] };
+  // Otherwise, long words before the link would be taken for its token.
+  const link = seen.slice(Math.max(0, seen.search(BEFORE_TOKEN)));
+  return { text, id, ean, tokens: id === null && ean === null ? tokensIn(link) : [] };
 }
 
 function bare(text: string): string {

@@ -41,5 +41,13 @@ it('reads the token of a link only where there is neither an id nor an EAN', () 
     expect(readTerm(`${other} ${link}`).tokens).toEqual([]);
 });
 
+it.each([
+  'Sehr geehrter Herr Muster bitte folgen Sie dem Link https://pv.example/i/',
+  'https://pv-onboarding-of-the-customers-of-our-municipality.example/pv/i/',
+  'https://safe.example/?url=https%253A%252F%252Fpv-onboarding-of-the-customers-of-our-municipality.example%252Fi%252F',
+])('reads the token of a link behind a long text: %j', (before) =>
+  expect(readTerm(`${before}${'t'.repeat(43)}`).tokens).toContain('t'.repeat(43)),
+);
+
 it('finds what begins with a text, whatever LIKE means by its characters', () =>
   expect(prefixPattern('50%_a\\_')).toBe('50\\%\\_a\\\\\\_%'));
