@@ -1164,6 +1164,15 @@ describe('the link of an invitation', () => {
       expect((await click(broken('=%0A') + added)).headers.get('location')).toMatch(/^http/);
   });
 
+  it.each([
+    [4_096, 422],
+    [4_097, 413],
+  ])('a form of %i bytes, for which no key is needed, has the status %i', async (length, status) => {
+    const body = new URLSearchParams({ code: '' });
+    body.set('code', 'x'.repeat(length - body.toString().length));
+    expect((await fetch(`${service.url}/i`, { method: 'POST', body })).status).toBe(status);
+  });
+
   it('may have a slash at its end and a query, and a click may send a form', async () => {
     const { id, url } = await invite();
     const led = await open(`${url}/?utm_source=mail`);
