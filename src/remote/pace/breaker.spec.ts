@@ -112,7 +112,11 @@ describe('breaker', () => {
 
   it('refuses calls while open, then admits one probe and refuses other calls', () => {
     const open = after(CLOSED, times(5, 'failed'));
-    expect(admit(open, 999.5, PROBE_MS)).toEqual({ kind: 'refused', reason: 'breaker_open', retryAfterMs: 1 });
+    expect(admit(open, 999.5, PROBE_MS)).toEqual({
+      kind: 'refused',
+      reason: 'breaker_open',
+      retryAfterMs: 1,
+    });
     const halfOpen = probe(open, 1_000);
     expect(admit(halfOpen, 1_001, PROBE_MS)).toMatchObject({ kind: 'refused', reason: 'breaker_open' });
   });
