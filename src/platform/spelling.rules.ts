@@ -75,13 +75,14 @@ export const withoutInvisible = (text: string): string =>
   [...text].filter((each) => !INVISIBLE.test(each)).join('');
 
 /** Matches an empty text, and what people and programs write in the place of the value of the row above. */
-const NONE_OR_AS_ABOVE = /^(?:[-–—−\s.…'"〃]*|idem|dito|ditto|id\.)$/i;
+const NONE_OR_AS_ABOVE =
+  /^(?:[-–—−\s.…'"“”„‟″〃]*|idem|dito|ditto|id\.|do\.|(?:zie|see) (?:boven|above)|siehe oben)$/i;
 /**
  * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, letters that an encoding lacks, and what
  * programs and people write for a missing value.
  */
 const NO_VALUE =
-  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#+|\[object object\]|undefined|none|nan|nat|nil|n\/?a|n\.a\.|n\.?v\.?t\.?|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|leeg|leer|vide)\)|\?+)$/i;
+  /^(?:#(?:n\/[abd]|nv|getting_data|[\p{L}\d/_]+[!?])|err:\d{3}|#+|\[(?:object object|table|record|list)\]|undefined|none|nan|nat|nil|n\/?a|n\.[ab]\.|n\.?v\.?t\.?|k\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|empty|leeg|leer|vide|no value)\)|loading\.{3}|invalid date|\?+)$/iu;
 
 /** Returns whether a text names nothing, so that its row may belong to the row above, as in a table with merged cells. */
 export const isNoneOrAsAbove = (text: string): boolean => NONE_OR_AS_ABOVE.test(text);

@@ -69,7 +69,7 @@ export const roundedReference = (reference: string): RoundedForm | undefined =>
 
 /** Returns whether a program may have read a reference as a number, and written another one: rounded, or as `123.0`. */
 export const mayBeRewritten = (reference: string): boolean =>
-  roundedReference(reference) !== undefined || /^\d+[.,]0$/.test(reference);
+  roundedReference(reference) !== undefined || /^\d+[.,]0{1,2}$/.test(reference);
 
 export const isLongNumber = (reference: string): boolean => /^[1-9]\d{15,}$/.test(reference);
 

@@ -91,6 +91,18 @@ describe('a tenantReference', () => {
       'nil',
     ],
     ...['\\N', '(null)', '[NULL]', '<null>', '(blank)', '(leeg)', '(Leer)', '(vide)'],
+    ...[
+      '#FELD!',
+      '#ÜBERLAUF!',
+      '#GETTING_DATA',
+      'Loading...',
+      '[Table]',
+      'n.v.t.',
+      '""',
+      '”',
+      'Idem',
+      'zie boven',
+    ],
   ])('may not be %j, which programs write for a missing value', (value) => {
     expect(tenantReferenceFault(value)).toBe(NO_VALUE);
   });

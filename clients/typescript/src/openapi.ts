@@ -2940,7 +2940,7 @@ export interface components {
             /** @description The column as it is named in the file; null: the whole row */
             column: string | null;
             /** @enum {string} */
-            code: "required" | "reference_invalid" | "reference_rounded" | "reference_normalised" | "reference_alike" | "reference_erased" | "owner_declined" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "brand_alike" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
+            code: "required" | "reference_invalid" | "reference_rounded" | "reference_normalised" | "reference_alike" | "reference_shared" | "reference_erased" | "owner_declined" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "ean_in_other_column" | "brand_invalid" | "brand_alike" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
             /** @description For the person with the spreadsheet */
             message: string;
         };
@@ -9222,7 +9222,7 @@ export interface operations {
                 /** @description The `next` of the previous page. Default: the first page */
                 cursor?: string;
                 status?: "accepted" | "invalid" | "registered" | "known" | "rejected" | "uncertain" | "cancelled";
-                problem?: "required" | "reference_invalid" | "reference_rounded" | "reference_normalised" | "reference_alike" | "reference_erased" | "owner_declined" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "brand_alike" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
+                problem?: "required" | "reference_invalid" | "reference_rounded" | "reference_normalised" | "reference_alike" | "reference_shared" | "reference_erased" | "owner_declined" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "ean_in_other_column" | "brand_invalid" | "brand_alike" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
             };
             header?: never;
             path: {

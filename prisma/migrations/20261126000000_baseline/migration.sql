@@ -6,11 +6,12 @@ CREATE SCHEMA admin;
 COMMENT ON SCHEMA admin IS 'Read-only views for administrators (role pv_onboarding_reader). Their names and columns are a contract; the tables of public are not.';
 
 -- References that people take for the same: those that differ in case, in the width of letters, in kinds of blanks, hyphens and quotes, or in
--- letters of Latin, Greek and Cyrillic that look the same. A new reference with the same text gets a warning.
+-- letters of Latin, Greek and Cyrillic that look the same, or numbers in the zeros before them, which spreadsheets drop. A new reference with
+-- the same text gets a warning.
 CREATE FUNCTION reference_fold(reference text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-  RETURN lower(regexp_replace(translate(normalize(reference, NFKC),
+  RETURN regexp_replace(lower(regexp_replace(translate(normalize(reference, NFKC),
     'АВЕКМНОРСТХУІЈЅавекмнорстхуіјѕΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχ‐‒–—−‘’‛`´',
-    'ABEKMHOPCTXYIJSabekmhopctxyijsABEZHIKMNOPTYXavopux-----'''''''''''), '\s+', ' ', 'g'));
+    'ABEKMHOPCTXYIJSabekmhopctxyijsABEZHIKMNOPTYXavopux-----'''''''''''), '\s+', ' ', 'g')), '^0+(\d+)$', '\1');
 COMMENT ON FUNCTION reference_fold(text) IS 'The text by which references that look the same are found. Unlike the reference itself, nobody sees it.';
 
 CREATE TABLE users (

@@ -76,14 +76,15 @@ const EAN_FAULTS = `'$[*] ? (@.code == "ean_length" || @.code == "ean_rounded" |
 
 /**
  * Marks the rows of a reference that has an invalid row. A repeated row does not count as invalid, because its EAN is also in another row.
- * With $2, an EAN without a reference anywhere in the file may belong to the row above, as in a table with merged cells.
+ * An EAN without a reference may belong to the row above, as in a table with merged cells or ditto marks, unless another row has it, or a
+ * formula has found no reference. A row whose cells are shifted or swapped belongs to a reference that stands in another column.
  */
 export const MARK_OTHER_ROWS = `
     WITH parts AS (
-      SELECT line, tenant_reference, status, ean, problems, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part,
-             is_nameless AND (ean IS NOT NULL OR problems @? ${EAN_FAULTS}) AS has_lost
+      SELECT line, tenant_reference, status, ean, problems, fields, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part,
+             is_nameless AND (ean IS NOT NULL OR problems @? ${EAN_FAULTS} OR translate(fields::text, ' .', '') ~ '[0-9]{15}') AS has_lost
         FROM campaign_rows
-       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND NOT problems @? '$[*] ? (@.code starts with "reference_")') AS own (is_nameless)
+       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND NOT problems @> '[{"code": "reference_rounded"}]' AND fields::text !~ '"(#\\w|Err:)') AS own (is_nameless)
        WHERE campaign_id = $1
     ), invalid AS (
       SELECT tenant_reference, line, 'Line %s has the same reference and is invalid' AS reason FROM parts
@@ -91,8 +92,12 @@ export const MARK_OTHER_ROWS = `
       UNION ALL
       SELECT above.tenant_reference, parts.line, 'Line %s has an EAN without a reference, perhaps of this one'
         FROM parts JOIN parts AS above USING (part)
-       WHERE $2 AND parts.has_lost AND above.tenant_reference IS NOT NULL
+       WHERE parts.has_lost AND above.tenant_reference IS NOT NULL
          AND NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = parts.ean AND other.tenant_reference IS NOT NULL)
+      UNION ALL
+      SELECT btrim(cell), line, 'Line %s is shifted, and has this reference in another column'
+        FROM parts, jsonb_array_elements_text(fields) AS cell
+       WHERE ean IS NULL AND (tenant_reference ~ '^[0-9]{18}$' OR problems @> '[{"code": "too_many_cells"}]')
     ), faulty AS (
       SELECT DISTINCT ON (tenant_reference) * FROM invalid ORDER BY tenant_reference, line
     )
@@ -150,6 +155,23 @@ export const WARN_ELSEWHERE = `
     )
     UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'ean_elsewhere', `'Another reference has this EAN too'`)}
       FROM elsewhere WHERE r.campaign_id = $1 AND r.line = elsewhere.line`;
+
+/**
+ * Warns about a reference of several EANs that probably is not of one customer: it has no digit but 0, is a date, or has many EANs. $2: the
+ * name of the column of the reference.
+ */
+export const WARN_SHARED = `
+    WITH shared AS (
+      SELECT tenant_reference, count(DISTINCT ean) AS eans FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'known')
+      GROUP BY 1 HAVING count(DISTINCT ean) > CASE WHEN tenant_reference !~ '[1-9]'
+             OR tenant_reference ~ '^[0-9]{1,4}([-./])[0-9]{1,2}\\1[0-9]{1,4}( |$)' THEN 1 ELSE 20 END
+    )
+    UPDATE campaign_rows AS r SET problems = ${withProblem(
+      '$2::text',
+      'reference_shared',
+      `format('One customer gets all %s EANs of this reference: is it of one customer, or a name, a date or a word that several have?', eans)`,
+    )}
+      FROM shared WHERE r.campaign_id = $1 AND r.status IN ('accepted', 'known') AND r.tenant_reference = shared.tenant_reference`;
 
 /**
  * Warns about a reference that looks like another one: in the file, or of a live registration. $2: the name of the column of the reference.

@@ -50,7 +50,7 @@ export class Intake {
         if (count > MAX_ROWS)
           throw new Problem(
             'body_too_large',
-            `A file has at most ${MAX_ROWS.toLocaleString('en')} rows: split it into several campaigns`,
+            `A file has at most ${MAX_ROWS.toLocaleString('en')} rows: split it into several campaigns, with all rows of a customer in the same one`,
           );
         for (const row of set) addRow(looks, row);
         await this.store.insert(id, set);

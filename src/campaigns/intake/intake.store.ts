@@ -115,8 +115,9 @@ export class IntakeStore {
       await tx.query(checks.UNIFY_BRANDS, [id, nameOf('brand')]);
       await tx.query(checks.MARK_DUPLICATES, [id]);
       await tx.query(checks.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
-      await tx.query(checks.MARK_OTHER_ROWS, [id, format.type === 'csv']);
+      await tx.query(checks.MARK_OTHER_ROWS, [id]);
       await tx.query(checks.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
+      await tx.query(checks.WARN_SHARED, [id, nameOf('tenantReference')]);
     }
     await tx.query(checks.WARN_ELSEWHERE, [id, eanColumn]);
     const referenceColumn = nameOf('tenantReference');

@@ -5,7 +5,7 @@ import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { readTenantReference } from '../../users/tenant-reference.rules.js';
 import { readEanValue } from './ean-cell.rules.js';
 import type { FileLine } from './line-reader.js';
-import { MAX_ROW_CHARACTERS, unreadable, withStatus, type ReadRow } from './row.rules.js';
+import { MAX_ROW_CHARACTERS, otherEanWarning, unreadable, withStatus, type ReadRow } from './row.rules.js';
 
 /** The properties of a line of NDJSON. The columns of its row in result.csv have the same names. */
 export const JSON_COLUMNS = [
@@ -26,7 +26,11 @@ export function readJsonRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
   if ('invalid' in read) return read.invalid;
   const { row } = read;
   const ean = readEanValue(row.ean, { rule, isConfirmed: row.eanConfirmed === true });
-  return withStatus({ ...valuesOf(fileLine.line, row, JSON_COLUMNS), ean });
+  const values = withStatus({ ...valuesOf(fileLine.line, row, JSON_COLUMNS), ean });
+  const others = JSON_COLUMNS.filter((name) => name !== 'ean').flatMap((name) =>
+    otherEanWarning(name, textOf(row[name]), values.ean),
+  );
+  return { ...values, problems: [...values.problems, ...others] };
 }
 
 /** Returns the values of an object, whose columns in result.csv have these names. */

@@ -2,7 +2,7 @@ import { brandFault, isNoneOrAsAbove, normaliseBrand } from '../../platform/spel
 import { MAX_INVERTERS } from '../../invitations/invitation.rules.js';
 import { LOCALES, type Locale } from '../../platform/env/locale.rules.js';
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
-import type { CheckDigitRule } from '../../users/ean.rules.js';
+import { hasValidCheckDigit, type CheckDigitRule } from '../../users/ean.rules.js';
 import type { Look } from '../../users/rounded.rules.js';
 import { mayBeRewritten, readTenantReference } from '../../users/tenant-reference.rules.js';
 import type { RowProblem, RowProblemCode } from '../campaign.rules.js';
@@ -93,7 +93,11 @@ export function readCsvRow(
       code: 'row_too_long',
       message: `The row is longer than ${MAX_ROW_CHARACTERS.toLocaleString('en')} characters: is a quote missing that ends a cell?`,
     });
-  const warnings = cells.flatMap((cell, index) => rowsWarning(columns[index]?.name, index, cell, delimiter));
+  const warnings = cells.slice(0, columns.length).flatMap((cell, index) => {
+    const { name } = columns[index]!;
+    const ofRows = rowsWarning(name, index, cell, delimiter);
+    return ofRows.length > 0 || index === indexOf('ean') ? ofRows : otherEanWarning(name, cell, read.ean);
+  });
   return { ...read, problems: [...read.problems, ...warnings] };
 }
 
@@ -111,17 +115,22 @@ function fieldsOf(cells: readonly string[], columns: readonly Column[]): string[
  * Warns about a cell that probably lacks its closing quote. Such a cell includes whole rows, and ends at the opening quote of the same
  * column in a later row. So its last line contains all cells before that column in the later row, and is not shorter than `index` cells.
  */
-function rowsWarning(
-  column: string | undefined,
-  index: number,
-  cell: string,
-  delimiter: string,
-): RowProblem[] {
-  if (column === undefined) return [];
+function rowsWarning(column: string, index: number, cell: string, delimiter: string): RowProblem[] {
   const lines = cell.split(/[\r\n]/);
   if (lines.length === 1 || lines.at(-1)!.split(delimiter).length <= Math.max(1, index)) return [];
   const message = 'This cell contains several lines that look like rows: is a quote missing?';
   return [{ column, code: 'cell_has_rows', message }];
+}
+
+/** Warns about an EAN in a cell that is not read as one, since the customer would be registered without it. */
+export function otherEanWarning(column: string, cell: string, ean: string | null): RowProblem[] {
+  const others = [...cell.matchAll(/(?<!\d)[1-9](?:[ .]?\d){17}(?!\d)/g)].map(([each]) =>
+    each.replace(/[ .]/g, ''),
+  );
+  if (!others.some((each) => each !== ean && hasValidCheckDigit(each))) return [];
+  const message =
+    'An EAN that is not read stands here: a further EAN of a customer needs a row of its own, with the same reference';
+  return [{ column, code: 'ean_in_other_column', message }];
 }
 
 function cellProblems(length: number, columns: number): RowProblem[] {

@@ -151,7 +151,7 @@ const cut = (error: unknown): Problem =>
 const tooLarge = (maxBytes: number): Problem =>
   new Problem(
     'body_too_large',
-    `A file has at most ${maxBytes} bytes (CAMPAIGN_MAX_BYTES): split it into several campaigns`,
+    `A file has at most ${maxBytes} bytes (CAMPAIGN_MAX_BYTES): split it into several campaigns, with all rows of a customer in the same one`,
   );
 
 const tooSlow = (): Problem =>
