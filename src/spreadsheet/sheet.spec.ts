@@ -114,6 +114,8 @@ it.each([
   ['EAN confirmé', 'eanConfirmed'],
   ['EAN of the neighbour', undefined],
   ['', undefined],
+  [`ean${'\u0301'.repeat(97)}`, 'ean'],
+  [`ean${'\u0301'.repeat(98)}`, undefined],
 ])('the column %j is probably %s', (name, field) => expect(proposedField(name)).toBe(field));
 
 it.each([
