@@ -85,6 +85,27 @@ export function hiddenFault(xml: string): string | undefined {
   return `${hidden.length === 1 ? `Row ${first} is` : `${hidden.length} rows, from row ${first} on, are`} hidden, perhaps by a filter: show all rows, or copy those to import into a workbook of their own.`;
 }
 
+const INTEGER =
+  /<(?:\w+:)?c(\s[^<>]*)>\s*(?:<(?:\w+:)?f[^<>]*>(?:[^<>]*<\/(?:\w+:)?f>)?\s*)?<(?:\w+:)?v>(\d+)</g;
+
+/** Returns the places of the whole numbers of a sheet that Excel shows with zeros before them, such as by the format 00000. */
+export function paddedCells(xml: string, styles: string): { row: number; column: number }[] {
+  const codes = new Map(
+    tags('numFmt', styles).map((rest) => [attributeOf('numFmtId', rest), attributeOf('formatCode', rest)]),
+  );
+  const [, cellStyles = ''] = styles.split(/<\/?(?:\w+:)?cellXfs/);
+  const digits = tags('xf', cellStyles).map((rest) => {
+    const code = codes.get(attributeOf('numFmtId', rest)) ?? '';
+    return /^0+$/.test(code) ? code.length : 0;
+  });
+  if (!digits.some((count) => count > 1)) return [];
+  return [...xml.matchAll(INTEGER)].flatMap(([, rest = '', number = '']) => {
+    const shown = digits[Number(attributeOf('s', rest) ?? 0)] ?? 0;
+    const isNumber = (attributeOf('t', rest) ?? 'n') === 'n';
+    return isNumber && number.length < shown ? (placeOf(attributeOf('r', rest)) ?? []) : [];
+  });
+}
+
 /** Returns the length of the longest tag or text. */
 function longestPart(xml: string): number {
   let longest = 0;

@@ -1,5 +1,5 @@
 /** Why the text of a cell is perhaps not what a person has entered. */
-export type Doubt = 'digits' | 'date';
+export type Doubt = 'digits' | 'date' | 'zeros';
 
 /** The cells of one column with the same doubt. */
 export interface DoubtfulCells {
@@ -23,6 +23,8 @@ const WORDS: Readonly<Record<Doubt, string>> = {
   digits:
     'a number of 16 or more digits, of which Excel keeps 15: format the column as text, and enter these numbers again',
   date: 'a date, which Excel may have made of something else: format the column as text, and enter it again',
+  zeros:
+    'a number that Excel shows with zeros before it, which the cell does not have: format the column as text, and enter it again',
 };
 
 /** In these columns the service refuses each long number, in its row. */
@@ -42,6 +44,7 @@ export function cellFault({ rows, doubtful, fault }: Sheet, uses: readonly strin
   const found = doubtful.find(({ column, doubt }) => {
     const use = uses[column] ?? '';
     if (use === '') return false;
+    if (doubt === 'zeros') return use === 'tenantReference';
     return doubt === 'date' ? !use.startsWith('metadata.') : !CHECKED_BY_ROW.includes(use);
   });
   if (found === undefined) return undefined;

@@ -2,7 +2,7 @@ import { strToU8, unzipSync, zipSync } from 'fflate';
 // Its other builds unpack in workers that they make of text, which the policy of the console forbids.
 import readXlsxFile from 'read-excel-file/universal';
 import { type Doubt, type DoubtfulCells, type Sheet, isCompound, isZip } from './sheet.rules.js';
-import { hiddenFault, sheetFault, sheetPaths, withCharacters } from './sheet-xml.rules.js';
+import { hiddenFault, paddedCells, sheetFault, sheetPaths, withCharacters } from './sheet-xml.rules.js';
 
 /** The most bytes that a workbook has unpacked, and characters that its cells have in all: a string may be in many cells. */
 const MOST_UNPACKED = 100_000_000;
@@ -35,8 +35,9 @@ export async function readWorkbook(bytes: Uint8Array<ArrayBuffer>): Promise<Shee
   });
   const count = { characters: 0 };
   return sheets.flatMap(({ sheet, data }, index) => {
-    const read = readSheet(sheet, data ?? [], count);
-    const fault = hiddenFault(xmlOf(paths[index] ?? ''));
+    const xml = xmlOf(paths[index] ?? '');
+    const read = readSheet(sheet, data ?? [], paddedCells(xml, xmlOf('xl/styles.xml')), count);
+    const fault = hiddenFault(xml);
     return read.rows.length === 0 ? [] : [{ ...read, ...(fault && { fault }) }];
   });
 }
@@ -85,6 +86,7 @@ class CellNumber {
 function readSheet(
   name: string,
   data: readonly (readonly unknown[])[],
+  padded: readonly { readonly row: number; readonly column: number }[],
   count: { characters: number },
 ): Sheet {
   const doubtful = new Map<string, DoubtfulCells & { rows: number[]; count: number }>();
@@ -105,6 +107,7 @@ function readSheet(
       return text;
     }),
   );
+  for (const { row, column } of padded) add(column - 1, row, 'zeros');
   return { name, rows, doubtful: [...doubtful.values()] };
 }
 

@@ -26,7 +26,8 @@ export const sheetXml = (rows: readonly (readonly Cell[])[]): string =>
     )
     .join('')}</sheetData></worksheet>`;
 
-/** Returns a workbook of these sheets, each the rows or the XML of the sheet. The second cell style is that of a date. */
+/** Returns a workbook of these sheets, each the rows or the XML of the sheet. The second cell style is that of a date, the third
+ * shows a number with five digits. */
 export function workbookOf(
   sheets: Readonly<Record<string, readonly (readonly Cell[])[] | string>>,
   others: Zippable = {},
@@ -42,7 +43,7 @@ export function workbookOf(
       `<Relationships>${ids.map((id) => `<Relationship Id="rId${id}" Type="${relations}/worksheet" Target="worksheets/sheet${id}.xml"/>`).join('')}</Relationships>`,
     ),
     'xl/styles.xml': strToU8(
-      '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
+      '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs></styleSheet>',
     ),
   };
   for (const [index, rows] of Object.values(sheets).entries())
