@@ -84,7 +84,7 @@ export const MARK_OTHER_ROWS = `
       SELECT line, tenant_reference, status, ean, problems, fields, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part,
              is_nameless AND (ean IS NOT NULL OR problems @? ${EAN_FAULTS} OR translate(fields::text, ' .', '') ~ '[0-9]{15}') AS has_lost
         FROM campaign_rows
-       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND NOT problems @> '[{"code": "reference_rounded"}]' AND fields::text !~ '"(#\\w|Err:)') AS own (is_nameless)
+       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND NOT problems @> '[{"code": "reference_rounded"}]' AND fields::text !~* '"(#[^"]+[!?]|#n/?[abdv]|#getting_data|err:[0-9]+)"') AS own (is_nameless)
        WHERE campaign_id = $1
     ), invalid AS (
       SELECT tenant_reference, line, 'Line %s has the same reference and is invalid' AS reason FROM parts
