@@ -1,7 +1,7 @@
 import { ChoiceParameter } from '../platform/http/parameters.js';
 import * as by from '../platform/list/filters.js';
 import { List, type Condition } from '../platform/list/list.js';
-import { normaliseBrand, brandFault } from '../platform/spelling.rules.js';
+import { normaliseBrand } from '../platform/spelling.rules.js';
 import { WAITS_FOR, type WaitsFor } from '../stalls/cause.rules.js';
 import { causeFault } from '../stalls/stalled.filter.js';
 import { OF_CAUSE } from '../stalls/stalls.sql.js';
@@ -43,7 +43,7 @@ export const CUSTOMERS = new List({
         description:
           'Only customers with a session of this brand; with `waitsFor` or `cause`, of whom something of this brand is stalled',
       },
-      brandFault,
+      undefined,
       normaliseBrand,
     ),
   },

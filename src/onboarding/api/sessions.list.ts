@@ -1,8 +1,5 @@
-import { normaliseBrand, brandFault } from '../../platform/spelling.rules.js';
-import { applyDecorators } from '@nestjs/common';
+import { normaliseBrand } from '../../platform/spelling.rules.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
-import { OptionalText } from '../../platform/http/parameters.js';
-import { ReadText } from '../../platform/http/validation.js';
 import * as by from '../../platform/list/filters.js';
 import { List } from '../../platform/list/list.js';
 import { stalledFilter } from '../../stalls/stalled.filter.js';
@@ -10,8 +7,6 @@ import { metadataFilter } from '../../users/metadata.dto.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
 import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
 import { selectSessions } from '../store/sessions.sql.js';
-
-const Brand = applyDecorators(ReadText(normaliseBrand), OptionalText(brandFault));
 
 export const SESSIONS = new List({
   name: 'sessions',
@@ -25,7 +20,7 @@ export const SESSIONS = new List({
       ReferenceOfCustomer(),
       's.user_id = (SELECT id FROM users WHERE tenant_reference = ?)',
     ),
-    brand: by.parameter<string>(Brand, 's.brand = ?'),
+    brand: by.text('s.brand = ?', undefined, undefined, normaliseBrand),
     updatedSince: by.since('s.changed_at', 'Sessions whose record changed at or after this instant'),
     createdSince: by.since(
       's.created_at',
