@@ -59,3 +59,11 @@ it('writes the used columns under the names of the API, each row on one line', (
     'tenantReference,metadata.note\r\n7,two lines',
   );
 });
+
+it('keeps the cells beyond the names of the columns, so that the service sees that the row is shifted', () => {
+  const rows = [
+    ['Jansen', ' P.', 'C-1', '5'],
+    ['Piet', 'C-2', '6', ''],
+  ];
+  expect(csvFor(rows, ['', 'tenantReference', 'ean'])).toBe('tenantReference,ean\r\n" P.",C-1,5\r\nC-2,6,');
+});

@@ -82,6 +82,6 @@ export function csvFor(rows: TableFile['rows'], uses: readonly Use[]): string {
   const used = uses.flatMap((use, index) => (use === '' ? [] : [index]));
   return csvOf([
     used.map((index) => uses[index]!),
-    ...rows.map((row) => used.map((index) => row[index] ?? '')),
+    ...rows.map((row) => [...used.map((index) => row[index] ?? ''), ...row.slice(uses.length)]),
   ]);
 }
