@@ -187,8 +187,9 @@ describe('R39: a bad body is a clear 4xx', () => {
     ['application/json; charset=iso-8859-1'],
     ['application/json; charset="utf-16"'],
     ['nonsense'],
-  ])('content-type: %s is a 415', async (type) => {
-    expectProblem(await post('', valid, { 'content-type': type }), 'unsupported_media_type');
+  ])('content-type: %s is a 415, of any length', async (type) => {
+    for (const body of [valid, valid.padEnd(5_000)])
+      expectProblem(await post('', body, { 'content-type': type }), 'unsupported_media_type');
   });
 
   it.each(['gzip', 'x-gzip', 'deflate', 'br', 'identity, gzip'])(
