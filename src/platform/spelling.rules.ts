@@ -77,19 +77,18 @@ export const withoutInvisible = (text: string): string =>
 /** Matches an empty text, and what people and programs write in the place of the value of the row above. */
 const NONE_OR_AS_ABOVE =
   /^(?:[-–—−\s.…'"“”„‟″〃]*|idem|dito|ditto|id\.|do\.|(?:zie|see) (?:boven|above)|siehe oben)$/i;
-/**
- * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, letters that an encoding lacks, and what
- * programs and people write for a missing value.
- */
+/** Matches the error of a formula in any language. PostgreSQL reads the same pattern. */
+export const FORMULA_ERROR = /^(?:#(?:n\/[abd]|nv|getting_data|[^\s"!?]+[!?])|err:\d{3})$/i;
+/** Matches a number in a column that is too narrow, letters that an encoding lacks, and what programs and people write for a missing value. */
 const NO_VALUE =
-  /^(?:#(?:n\/[abd]|nv|getting_data|[\p{L}\d/_]+[!?])|err:\d{3}|#+|\[(?:object object|table|record|list)\]|undefined|none|nan|nat|nil|n\/?a|n\.[ab]\.|n\.?v\.?t\.?|k\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|empty|leeg|leer|vide|no value)\)|loading\.{3}|invalid date|\?+)$/iu;
+  /^(?:#+|\[(?:object object|table|record|list)\]|undefined|none|nan|nat|nil|n\/?a|n\.[ab]\.|n\.?v\.?t\.?|k\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|empty|leeg|leer|vide|no value)\)|loading\.{3}|invalid date|\?+)$/i;
 
 /** Returns whether a text names nothing, so that its row may belong to the row above, as in a table with merged cells. */
 export const isNoneOrAsAbove = (text: string): boolean => NONE_OR_AS_ABOVE.test(text);
 
 /** Returns why a text names nothing, else undefined. Otherwise, it would name the same customer or brand for several rows. */
 export const noValueFault = (text: string): string | undefined =>
-  NO_VALUE.test(text) || isNoneOrAsAbove(text)
+  [NONE_OR_AS_ABOVE, FORMULA_ERROR, NO_VALUE].some((pattern) => pattern.test(text))
     ? 'is what a program writes where it has no value, such as #N/A: take it from your system again'
     : undefined;
 

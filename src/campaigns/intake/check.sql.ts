@@ -1,4 +1,5 @@
 import { CONSENT_WITHDRAWN_AT, IS_REPLACED } from '../../invitations/invitations.sql.js';
+import { FORMULA_ERROR } from '../../platform/spelling.rules.js';
 import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 import type { RowProblemCode } from '../campaign.rules.js';
 
@@ -71,29 +72,34 @@ export const MARK_TOO_MANY_EANS = `
            problems = ${withProblem(ROW, 'too_many_eans', `format('This reference has %s EANs; one customer has at most %s', eans, $2::int)`)}
       FROM large WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = large.tenant_reference`;
 
-/** The problems of a cell that should contain an EAN, as opposed to a remark. */
-const EAN_FAULTS = `'$[*] ? (@.code == "ean_length" || @.code == "ean_rounded" || @.code == "ean_check_digit")'`;
+/**
+ * Whether a row has no reference, or a sign or word for none or for that above. A formula that has failed and a shortened reference stand
+ * for a customer of their own.
+ */
+const IS_NAMELESS = `tenant_reference IS NULL AND NOT problems @> '[{"code": "reference_rounded"}]' AND NOT (problems @> '[{"code": "reference_invalid"}]'
+                    AND EXISTS (SELECT FROM jsonb_array_elements_text(fields) AS cell WHERE cell ~* '${FORMULA_ERROR.source}'))`;
+
+/** Whether a row has an EAN, or what is left of one. A number of fewer digits may be a total. */
+const HAS_EAN = `(ean IS NOT NULL OR problems @> '[{"code": "ean_rounded"}]' OR translate(fields::text, ' .', '') ~ '[0-9]{15}')`;
 
 /**
  * Marks the rows of a reference that has an invalid row. A repeated row does not count as invalid, because its EAN is also in another row.
- * An EAN without a reference may belong to the row above, as in a table with merged cells or ditto marks, unless another row has it, or a
- * formula has found no reference. A row whose cells are shifted or swapped belongs to a reference that stands in another column.
+ * A row without a reference may belong to that above, as in a table with merged cells or ditto marks, unless another row has its EAN. A row
+ * whose cells are shifted or swapped belongs to a reference that stands in another column.
  */
 export const MARK_OTHER_ROWS = `
     WITH parts AS (
-      SELECT line, tenant_reference, status, ean, problems, fields, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part,
-             is_nameless AND (ean IS NOT NULL OR problems @? ${EAN_FAULTS} OR translate(fields::text, ' .', '') ~ '[0-9]{15}') AS has_lost
-        FROM campaign_rows
-       CROSS JOIN LATERAL (SELECT tenant_reference IS NULL AND NOT problems @> '[{"code": "reference_rounded"}]' AND fields::text !~* '"(#[^"]+[!?]|#n/?[abdv]|#getting_data|err:[0-9]+)"') AS own (is_nameless)
-       WHERE campaign_id = $1
+      SELECT *, count(*) FILTER (WHERE NOT is_nameless) OVER (ORDER BY line) AS part
+        FROM (SELECT line, tenant_reference, status, ean, problems, fields, ${IS_NAMELESS} AS is_nameless
+                FROM campaign_rows WHERE campaign_id = $1) AS given
     ), invalid AS (
       SELECT tenant_reference, line, 'Line %s has the same reference and is invalid' AS reason FROM parts
        WHERE status = 'invalid' AND tenant_reference IS NOT NULL AND NOT problems @> '[{"code": "duplicate_row"}]'
       UNION ALL
-      SELECT above.tenant_reference, parts.line, 'Line %s has an EAN without a reference, perhaps of this one'
-        FROM parts JOIN parts AS above USING (part)
-       WHERE parts.has_lost AND above.tenant_reference IS NOT NULL
-         AND NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = parts.ean AND other.tenant_reference IS NOT NULL)
+      SELECT above.tenant_reference, lost.line, 'Line %s has an EAN without a reference, perhaps of this one'
+        FROM (SELECT * FROM parts WHERE is_nameless AND ${HAS_EAN}) AS lost JOIN parts AS above USING (part)
+       WHERE above.tenant_reference IS NOT NULL
+         AND NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = lost.ean AND other.tenant_reference IS NOT NULL)
       UNION ALL
       SELECT btrim(cell), line, 'Line %s is shifted, and has this reference in another column'
         FROM parts, jsonb_array_elements_text(fields) AS cell
