@@ -149,18 +149,18 @@ export function tokensIn(text: string): string[] {
 }
 
 const LENGTH = 43;
-/** The most characters for emphasis, `_` or `-`, before a token, and the most hyphens of which one may be that of a wrap. */
-const MOST_ADDED = 3;
 
-/** Returns the possible tokens in the first long run of their letters: without characters before it, or without one hyphen in it. */
+/** Returns the possible tokens in the first long run of their letters, of which up to three for emphasis, or the hyphen of a wrap, were added. */
 function tokensOfRun(text: string): string[] {
   const [run = ''] = /[\w-]{43,46}/.exec(text) ?? [];
-  const begins = Math.min(/^[-_]*/.exec(run)![0].length, MOST_ADDED);
-  const hyphens = [...run.slice(0, LENGTH).matchAll(/-/g)].slice(0, MOST_ADDED);
-  return [
-    ...Array.from({ length: begins + 1 }, (_, index) => run.slice(index, index + LENGTH)),
-    ...hyphens.map(({ index }) => run.slice(0, index) + run.slice(index + 1, LENGTH + 1)),
-  ].filter(({ length }) => length === LENGTH);
+  const [emphasis = ''] = /^[-_]{0,3}/.exec(run) ?? [];
+  const hyphens = [...run.slice(0, LENGTH).matchAll(/-/g)].slice(0, 3);
+  const readings = [
+    run,
+    ...Array.from(emphasis, (_, index) => run.slice(index + 1)),
+    ...hyphens.map(({ index }) => run.slice(0, index) + run.slice(index + 1)),
+  ];
+  return readings.map((each) => each.slice(0, LENGTH)).filter(({ length }) => length === LENGTH);
 }
 
 /** The most parts of a path that a link can have gained. */
