@@ -93,5 +93,9 @@ export const noValueFault = (text: string): string | undefined =>
     : undefined;
 
 /** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any other name is valid. */
-export const brandFault = (value: unknown) =>
-  visibleLineFault(value, MAX_BRAND_LENGTH) ?? noValueFault(value as string);
+export function brandFault(value: unknown): string | undefined {
+  const fault = visibleLineFault(value, MAX_BRAND_LENGTH);
+  if (fault !== undefined) return fault;
+  const noValue = noValueFault(value as string);
+  return noValue && `${noValue}, or leave it out`;
+}

@@ -38,6 +38,10 @@ export function eanFault(value: unknown): string | undefined {
 /** Returns the 18 digits of a value that `eanFault` accepts. */
 export const readEan = (value: unknown): string => String(value);
 
+/** Returns the numbers in a text that may be EANs: 18 digits, perhaps in groups as on a bill. */
+export const eansIn = (text: string): string[] =>
+  [...text.matchAll(/(?<!\d)[1-9](?:[\s.\p{Pd}]?\d){17}(?!\d)/gu)].map(([each]) => each.replace(/\D/g, ''));
+
 /** Returns whether the last digit is the GS1 check digit (General Specifications, section 7.9): weights 3, 1, 3, … from the right. */
 export function hasValidCheckDigit(ean: string): boolean {
   const data = [...ean.slice(0, -1)].map(Number);

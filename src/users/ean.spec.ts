@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseLossless } from '../platform/json/lossless.js';
 import {
   eanFault,
+  eansIn,
   hasValidCheckDigit,
   readEan,
   readGridLocations,
@@ -186,3 +187,10 @@ it.each([
   ['541448860004178048', 'all_digits'],
   ['541448820041865017', undefined],
 ])('the digits %s have the form %s', (digits, form) => expect(roundedForm(digits)).toBe(form));
+
+it.each([
+  ['EAN 5414 4882 0051 0123 33, at the back', ['541448820051012333']],
+  ['541\u00a0448820\u00a0051012333;541448-820051.012708', ['541448820051012333', '541448820051012708']],
+  ['6123456789012345678901', []],
+  ['2026-11-30', []],
+])('a text such as %j has the EANs %j', (text, eans) => expect(eansIn(text)).toEqual(eans));

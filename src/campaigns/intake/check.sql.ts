@@ -96,7 +96,7 @@ export const MARK_OTHER_ROWS = `
       SELECT tenant_reference, line, 'Line %s has the same reference and is invalid' AS reason FROM parts
        WHERE status = 'invalid' AND tenant_reference IS NOT NULL AND NOT problems @> '[{"code": "duplicate_row"}]'
       UNION ALL
-      SELECT above.tenant_reference, lost.line, 'Line %s has an EAN without a reference, perhaps of this one'
+      SELECT above.tenant_reference, lost.line, 'Line %s has an EAN without a reference, perhaps of this customer'
         FROM (SELECT * FROM parts WHERE is_nameless AND ${HAS_EAN}) AS lost JOIN parts AS above USING (part)
        WHERE above.tenant_reference IS NOT NULL
          AND NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = lost.ean AND other.tenant_reference IS NOT NULL)

@@ -1,5 +1,6 @@
 import { tokensIn } from '../../invitations/owner/owner-page.rules.js';
 import { normaliseReference, withoutInvisible } from '../../platform/spelling.rules.js';
+import { eansIn } from '../../users/ean.rules.js';
 
 /** What a person may have meant by a text: each part that it can be. Null, or empty: it cannot be that. */
 export interface Term {
@@ -13,9 +14,6 @@ export interface Term {
 
 const AROUND = new Set('=\'"`´‘’‚‛“”„‟«»‹› ');
 const ID = /(?<![\da-f-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-f-])/i;
-/** 18 digits, in groups as on a bill. */
-const EAN = /(?<!\d)[1-9](?:[\s.\p{Pd}]?\d){17}(?!\d)/u;
-
 /** Matches the path before the token of a link, which another link may contain in escapes. */
 const BEFORE_TOKEN = /(?:\/|%(?:25)*2F)i(?:\/|%(?:25)*2F)/i;
 
@@ -23,7 +21,7 @@ const BEFORE_TOKEN = /(?:\/|%(?:25)*2F)i(?:\/|%(?:25)*2F)/i;
 export function readTerm(given: string): Term {
   const seen = withoutInvisible(given.replace(/[\s\p{Cc}]/gu, ' '));
   const text = normaliseReference(bare(seen));
-  const ean = EAN.exec(seen.normalize('NFKC'))?.[0].replace(/\D/g, '') ?? null;
+  const [ean = null] = eansIn(seen.normalize('NFKC'));
   const id = ID.exec(seen)?.[0].toLowerCase() ?? null;
   // Otherwise, long words before the link would be taken for its token.
   const link = seen.slice(Math.max(0, seen.search(BEFORE_TOKEN)));
