@@ -12,3 +12,16 @@ it('brands are shown by their names, and without one by their ids', () => {
   expect(idsIn(' acme solar,other ,, ACME SOLAR')).toEqual(['acme', 'other', 'acme']);
   expect(all).toEqual([['acme', 'Acme Solar']]);
 });
+
+it('what is shown of brands and read again is the same brands, also with commas in them, one name for two, or an id as a name', () => {
+  const ids = ['h', 'b,c', 'one', 'two', 'b', 'other'];
+  const { namesOf, idsIn } = brandNamesOf([
+    { id: 'h', name: 'Hua Co., Ltd.' },
+    { id: 'b,c', name: 'b,c' },
+    { id: 'one', name: 'Same' },
+    { id: 'two', name: 'same' },
+    { id: 'b', name: 'One' },
+  ]);
+  expect(namesOf(ids)).toBe('Hua Co., Ltd., b,c, one, same, One, other');
+  for (const some of [ids, ids.toReversed(), ['b', 'h', 'b'], []]) expect(idsIn(namesOf(some))).toEqual(some);
+});
