@@ -33,7 +33,7 @@ export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ci
   type: 'text',
 });
 
-/** A stored response would show an erased person again, and a caller may have made a key of a reference. */
+/** A stored response would show an erased person again. Its key stays, so that a repetition does not register the person again. */
 export const REPEATABLE_REQUESTS: PersonalData = {
   table: 'idempotency_keys',
   where: 't.subjects && $1::text[]',
@@ -42,7 +42,8 @@ export const REPEATABLE_REQUESTS: PersonalData = {
   columns: '(SELECT c FROM (SELECT t.created_at) AS c)',
   erase: async ({ prisma }, person) => {
     const where = { subjects: { hasSome: subjectsOfPerson(person) } };
-    return (await prisma.idempotencyKey.deleteMany({ where })).count;
+    const data = { responseCiphertext: new Uint8Array(), subjects: [] };
+    return (await prisma.idempotencyKey.updateMany({ where, data })).count;
   },
 };
 
@@ -54,6 +55,7 @@ interface Outcome {
 }
 
 interface FoundKey {
+  /** Empty after an erasure. */
   readonly ciphertext: Uint8Array;
   /** `claimed`: by the statement. `leased`: by another request. `ended`: the request has an outcome. */
   readonly is: 'claimed' | 'leased' | 'ended';
@@ -72,11 +74,13 @@ const CLAIM = prepared('access.claim_idempotency_key')`
     SELECT response_ciphertext, CASE WHEN lease_until IS NULL THEN 'ended' ELSE 'leased' END FROM idempotency_keys
      WHERE id = $1 AND NOT EXISTS (SELECT FROM claimed)`;
 
-/** Stores the outcome and ends the lease $2. Returns no row if another process has the lease, or a user of the outcome was erased meanwhile. */
+/** Stores the outcome, or nothing if a user of it was erased meanwhile, and ends the lease $2. Returns no row if another process has the lease. */
 const RECORD = prepared('access.record_idempotency_key')`
-    UPDATE idempotency_keys SET response_ciphertext = $3, subjects = $4::text[], lease_token = NULL, lease_until = NULL
+    UPDATE idempotency_keys
+       SET response_ciphertext = CASE WHEN is_erased THEN '' ELSE $3::bytea END, subjects = CASE WHEN is_erased THEN '{}' ELSE $4::text[] END,
+           lease_token = NULL, lease_until = NULL
+      FROM (SELECT EXISTS (SELECT FROM users u WHERE u.id = ANY ($4::text[]::uuid[]) AND u.erased_at IS NOT NULL)) AS user_of (is_erased)
      WHERE id = $1 AND lease_token = $2
-       AND NOT EXISTS (SELECT FROM users u WHERE u.id = ANY ($4::text[]::uuid[]) AND u.erased_at IS NOT NULL)
     RETURNING id`;
 
 const RELEASE = 'DELETE FROM idempotency_keys WHERE id = $1 AND lease_token = $2';
@@ -198,6 +202,11 @@ export class IdempotencyKeys extends BackgroundTasks {
       const values = [id, this.seal(id, { request: body }), leaseToken, LEASE_MS];
       const [found] = await this.database.query<FoundKey>(CLAIM, values, OUTCOME);
       if (found !== undefined) {
+        if (found.ciphertext.length === 0)
+          throw new Problem(
+            'idempotency_key_reused',
+            'The person of the first request has been erased since',
+          );
         const { request: stored, ...outcome } = this.open(id, found.ciphertext);
         const execution: KeyedExecution = {
           id,

@@ -68,7 +68,7 @@ function sorted(value: unknown): unknown {
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 
-/** Returns the ids in the path and the outcome of a request. An erasure of one of them deletes the stored response. */
+/** Returns the ids in the path and the outcome of a request. An erasure of one of them empties the stored response. */
 export const subjectsOf = ({ params }: RepeatableRequest, outcome: object): string[] => [
   ...new Set(JSON.stringify([params, outcome]).toLowerCase().match(UUID)),
 ];

@@ -6916,7 +6916,7 @@ export interface components {
         /**
          * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
          *
-         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
+         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body, or its person has been erased since. Nothing was done; send a new key with a new request.
          */
         "remote_rejected-or-idempotency_key_reused": {
             headers: {
@@ -6994,7 +6994,7 @@ export interface components {
                 };
             };
         };
-        /** @description `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request. */
+        /** @description `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body, or its person has been erased since. Nothing was done; send a new key with a new request. */
         idempotency_key_reused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -12,11 +12,11 @@ export function encryptedColumn(
     beforeAll: key.type === 'uuid' ? '00000000-0000-0000-0000-000000000000' : '',
     /** Returns the context to which the ciphertext of a row is bound: the table, the id and the column without `_ciphertext`. */
     context: (id: string) => `${table}/${id}/${column.replace(/_ciphertext$/, '')}`,
-    sample: `SELECT ${column} AS ciphertext FROM ${table} WHERE ${column} IS NOT NULL LIMIT $1`,
+    sample: `SELECT ${column} AS ciphertext FROM ${table} WHERE ${column} <> '' LIMIT $1`,
     /** Selects at most $3 rows with an id after $2 and a ciphertext that does not start with $1, ordered by id. */
     selectOthers: `
       SELECT ${key.name} AS id, ${column} AS ciphertext FROM ${table}
-      WHERE ${column} IS NOT NULL AND substring(${column} FOR length($1::bytea)) <> $1 AND ${key.name} > $2
+      WHERE ${column} <> '' AND substring(${column} FOR length($1::bytea)) <> $1 AND ${key.name} > $2
       ORDER BY ${key.name}
       LIMIT $3`,
     /** Replaces $2[n] by $3[n] in the row $1[n], if the row still contains $2[n]; returns a row for each replacement. */

@@ -129,7 +129,7 @@ export const PROBLEMS = {
   idempotency_key_reused: kind(
     422,
     'The Idempotency-Key belongs to another request',
-    'In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.',
+    'In the last 24 hours the same `Idempotency-Key` was sent to this route with another body, or its person has been erased since. Nothing was done; send a new key with a new request.',
   ),
   too_many_requests: kind(
     429,
