@@ -88,15 +88,17 @@ export function hiddenFault(xml: string): string | undefined {
 const INTEGER =
   /<(?:\w+:)?c(\s[^<>]*)>\s*(?:<(?:\w+:)?f[^<>]*>(?:[^<>]*<\/(?:\w+:)?f>)?\s*)?<(?:\w+:)?v>(\d+)</g;
 
-/** Returns the places of the whole numbers of a sheet that Excel shows with zeros before them, such as by the format 00000. */
+/** Returns the places of the whole numbers of a sheet that Excel shows with zeros before them, or a text, as by the format "K"00000. */
 export function paddedCells(xml: string, styles: string): { row: number; column: number }[] {
   const codes = new Map(
     tags('numFmt', styles).map((rest) => [attributeOf('numFmtId', rest), attributeOf('formatCode', rest)]),
   );
   const [, cellStyles = ''] = styles.split(/<\/?(?:\w+:)?cellXfs/);
   const digits = tags('xf', cellStyles).map((rest) => {
-    const code = codes.get(attributeOf('numFmtId', rest)) ?? '';
-    return /^0+$/.test(code) ? code.length : 0;
+    const code = (codes.get(attributeOf('numFmtId', rest)) ?? '').replaceAll('&quot;', '"');
+    const [number = ''] = code.replace(/"[^"]*"|\\./g, '').split(';', 1);
+    if (!/^0+$/.test(number)) return 0;
+    return code.startsWith(number) ? number.length : Infinity;
   });
   if (!digits.some((count) => count > 1)) return [];
   return [...xml.matchAll(INTEGER)].flatMap(([, rest = '', number = '']) => {

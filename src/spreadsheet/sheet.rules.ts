@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<Doubt, string>> = {
     'a number of 16 or more digits, of which Excel keeps 15: format the column as text, and enter these numbers again',
   date: 'a date, which Excel may have made of something else: format the column as text, and enter it again',
   zeros:
-    'a number that Excel shows with zeros before it, which the cell does not have: format the column as text, and enter it again',
+    'a number that Excel shows with zeros or a text before it, which the cell does not have: format the column as text, and enter it again',
 };
 
 /** In these columns the service refuses each long number, in its row. */

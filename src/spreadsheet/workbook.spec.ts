@@ -90,12 +90,18 @@ describe('a workbook', () => {
     expect(cellFault(sheet, ['metadata.since'])).toBeUndefined();
   });
 
-  it('has no numbers that Excel shows with zeros before them where a reference is expected', async () => {
-    const cell = (xml: string) => ({ xml: `<c s="2">${xml}</c>` });
+  it('has no numbers that Excel shows with zeros or a text before them where a reference is expected', async () => {
+    const cell = (xml: string, style = 2) => ({ xml: `<c s="${style}">${xml}</c>` });
     const numbers = ['<v>123</v>', '<f>B1+1</f><v>99</v>', '<v>12345</v>'].map((xml) => [cell(xml)]);
-    const sheet = await oneSheet([['Customer'], ...numbers, [{ xml: '<c s="2" t="str"><v>12</v></c>' }]]);
+    const prefixed = [cell('<v>12345</v>', 3)];
+    const sheet = await oneSheet([
+      ['Customer'],
+      ...numbers,
+      prefixed,
+      [{ xml: '<c s="2" t="str"><v>12</v></c>' }],
+    ]);
     expect(cellFault(sheet, ['tenantReference'])).toMatch(
-      /^“Customer” has in rows 2, 3 a number that .* zeros/,
+      /^“Customer” has in rows 2, 3, 5 a number that .* zeros/,
     );
     expect(cellFault(sheet, ['metadata.customer'])).toBeUndefined();
   });

@@ -26,8 +26,10 @@ export const sheetXml = (rows: readonly (readonly Cell[])[]): string =>
     )
     .join('')}</sheetData></worksheet>`;
 
-/** Returns a workbook of these sheets, each the rows or the XML of the sheet. The second cell style is that of a date, the third
- * shows a number with five digits. */
+/**
+ * Returns a workbook of these sheets, each the rows or the XML of the sheet. The cell styles 1 to 3 show a date, a number of five digits,
+ * and a text before a number.
+ */
 export function workbookOf(
   sheets: Readonly<Record<string, readonly (readonly Cell[])[] | string>>,
   others: Zippable = {},
@@ -43,7 +45,7 @@ export function workbookOf(
       `<Relationships>${ids.map((id) => `<Relationship Id="rId${id}" Type="${relations}/worksheet" Target="worksheets/sheet${id}.xml"/>`).join('')}</Relationships>`,
     ),
     'xl/styles.xml': strToU8(
-      '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs></styleSheet>',
+      '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="&quot;K;&quot;\\-0;[Red]-0"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>',
     ),
   };
   for (const [index, rows] of Object.values(sheets).entries())
