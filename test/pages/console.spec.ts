@@ -907,7 +907,7 @@ describeInChromium('the console, in Chromium', () => {
         }>('GET', `/invitations/${body.id}`)
       ).body;
     const before = await invitation();
-    const day = new Date(Date.now() + 60 * 86_400_000).toISOString().slice(0, 10);
+    const day = new Date(Date.now() + 120 * 86_400_000).toISOString().slice(0, 10);
     await signedIn('/invitations', async (page) => {
       const row = page.getByRole('row', { name: /invited-1/ });
       const dialog = page.getByRole('dialog');
@@ -929,7 +929,11 @@ describeInChromium('the console, in Chromium', () => {
       await row.getByLabel('Select').check();
       const chosen = page.getByRole('group', { name: 'What is selected' });
       await chosen.getByRole('button', { name: 'Prolong' }).click();
-      await dialog.getByLabel('Valid until the end of').fill(day);
+      const until = dialog.getByLabel('Valid until the end of');
+      // An earlier date would shorten it.
+      const last = before.expiresAt.slice(0, 10);
+      expect([await until.inputValue(), await until.getAttribute('min')]).toEqual([last, last]);
+      await until.fill(day);
       await dialog.getByLabel('Why').fill('The campaign goes on');
       await dialog.getByRole('button', { name: 'Prolong' }).click();
       await waitFor('the new date', async () => (await invitation()).expiresAt === `${day}T23:59:59.000Z`);

@@ -111,8 +111,12 @@ const proposedDay = (): string => dayOf(new Date(Date.now() + LONGER_DAYS * DAY_
 /** The end of a day in UTC. */
 const endOf = (day: string): string => `${day}T23:59:59Z`;
 
-const Until = ({ day }: { readonly day: string }) => (
-  <TextInput name="until" type="date" label={texts.invitations.validUntil} defaultValue={day} required />
+const Until = ({ day, min }: { readonly day: string; readonly min?: string }) => (
+  <TextInput
+    {...{ name: 'until', type: 'date', min, required: true }}
+    label={texts.invitations.validUntil}
+    defaultValue={day}
+  />
 );
 
 type Changed = Omit<Shown, Kept>;
@@ -216,6 +220,9 @@ interface ManyProps {
 /** What a person may do with many invitations at once. */
 export function ManyInvitationActs({ of: selected, onDone }: ManyProps) {
   const on = selected.map(({ id, tenantReference }) => ({ id, name: tenantReference }));
+  // An earlier date than the last of them would shorten one.
+  const last = selected.map(({ expiresAt }) => dayOf(expiresAt)).reduce((a, b) => (a > b ? a : b), '');
+  const proposed = proposedDay();
   return (
     <>
       <BulkAct
@@ -231,7 +238,7 @@ export function ManyInvitationActs({ of: selected, onDone }: ManyProps) {
         operationId="changeInvitation"
         on={on}
         count={texts.counts.invitation}
-        fields={<Until day={proposedDay()} />}
+        fields={<Until day={last > proposed ? last : proposed} min={last} />}
         bodyOf={(form) => ({ expiresAt: endOf(textIn(form, 'until') ?? '') })}
         onDone={onDone}
       />
