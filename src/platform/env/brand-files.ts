@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
+import { decodeText } from '../decode-text.js';
 import { LOCALES, type Locale } from './locale.rules.js';
 
 type InLocales<Field extends string> = Readonly<
@@ -139,14 +140,14 @@ function readJson<T>(path: string, check: (json: Json) => FileRead<T>): FileRead
   const fault = (problem: string): FileRead<T> => ({ value: null, problems: [problem] });
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = decodeText(readFileSync(path));
   } catch (error) {
     return fault(`cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
     return fault(`must have at most ${MAX_FILE_BYTES / 1_024} kB`);
   try {
-    const json: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+    const json: unknown = JSON.parse(text);
     return isObject(json) ? check(json) : fault('must be a JSON object');
   } catch (error) {
     return fault(`is not JSON: ${(error as Error).message}`);

@@ -9,7 +9,7 @@ import { readEnvironment } from './read-environment.js';
 
 const folder = useFolder();
 
-async function write(content: string): Promise<string> {
+async function write(content: string | Buffer): Promise<string> {
   const path = join(folder, 'secret');
   await writeFile(path, content);
   return path;
@@ -36,6 +36,11 @@ describe('readFiles', () => {
   ])('removes a byte order mark and one newline at the end, and nothing else: %j', async (content, value) => {
     const { variables } = readFiles({ SCS_API_KEY_FILE: await write(content) }, ENVIRONMENT_NAMES);
     expect(variables.SCS_API_KEY).toBe(value);
+  });
+
+  it('reads UTF-16 with a byte order mark, in which PowerShell writes', async () => {
+    const path = await write(Buffer.from('\ufeffsecret\r\n', 'utf16le'));
+    expect(readFiles({ SCS_API_KEY_FILE: path }, ENVIRONMENT_NAMES).variables.SCS_API_KEY).toBe('secret');
   });
 
   it('leaves variables without a file, and files of other programs, as they are', () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { decodeText } from '../decode-text.js';
 import type { EnvironmentSource } from './environment-names.js';
 
 export interface FilesRead {
@@ -8,10 +9,7 @@ export interface FilesRead {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/**
- * Replaces NAME_FILE, the path of a mounted secret, by NAME with its content, without a byte order mark and a newline at its end. Removes
- * both after a problem.
- */
+/** Replaces NAME_FILE, the path of a mounted secret, by NAME with its content, without a newline at its end. Removes both after a problem. */
 export function readFiles(source: EnvironmentSource, names: readonly string[]): FilesRead {
   const variables = { ...source };
   const problems = new Map<string, string>();
@@ -26,7 +24,7 @@ export function readFiles(source: EnvironmentSource, names: readonly string[]): 
     else if (!isAbsolute(path)) problems.set(name, `${name}_FILE must be an absolute path`);
     else
       try {
-        variables[name] = readFileSync(path, 'utf8').replace(/^\ufeff|\r?\n$/g, '');
+        variables[name] = decodeText(readFileSync(path)).replace(/\r?\n$/, '');
       } catch (error) {
         problems.set(name, `${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code})`);
       }

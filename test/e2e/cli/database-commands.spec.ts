@@ -68,7 +68,8 @@ describe('with --json', () => {
   it('the references of a file are compared before they count as checked', async () => {
     const file = join(tmpdir(), `${randomUUID()}.txt`);
     const check = async (text: string) => {
-      await writeFile(file, text);
+      // As PowerShell writes a file.
+      await writeFile(file, `\ufeff${text}`, 'utf16le');
       return run(restoreCommand, '--references-checked', file, '--json');
     };
     await client.locate('in-list-1');
