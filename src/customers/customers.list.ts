@@ -29,23 +29,16 @@ export const CUSTOMERS = new List({
       ),
       () => [],
     ),
-    cause: by.text(
-      'true',
-      {
-        description: 'Only customers of whom something is stalled for this cause, the longest stalled first',
-      },
-      causeFault,
-    ),
+    cause: by.text('true', {
+      description: 'Only customers of whom something is stalled for this cause, the longest stalled first',
+      faultOf: causeFault,
+    }),
     campaignId: by.uuid('r.campaign_id', 'Only customers of this campaign'),
-    brand: by.text(
-      'r.user_id IN (SELECT s.user_id FROM onboarding_sessions s WHERE s.brand = ?)',
-      {
-        description:
-          'Only customers with a session of this brand; with `waitsFor` or `cause`, of whom something of this brand is stalled',
-      },
-      undefined,
-      normaliseBrand,
-    ),
+    brand: by.text('r.user_id IN (SELECT s.user_id FROM onboarding_sessions s WHERE s.brand = ?)', {
+      description:
+        'Only customers with a session of this brand; with `waitsFor` or `cause`, of whom something of this brand is stalled',
+      read: normaliseBrand,
+    }),
   },
 });
 

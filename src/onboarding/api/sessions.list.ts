@@ -20,7 +20,7 @@ export const SESSIONS = new List({
       ReferenceOfCustomer(),
       's.user_id = (SELECT id FROM users WHERE tenant_reference = ?)',
     ),
-    brand: by.text('s.brand = ?', undefined, undefined, normaliseBrand),
+    brand: by.text('s.brand = ?', { read: normaliseBrand }),
     updatedSince: by.since('s.changed_at', 'Sessions whose record changed at or after this instant'),
     createdSince: by.since(
       's.created_at',

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ChoiceParameter, InstantParameter, OptionalText, UuidParameter } from '../http/parameters.js';
+import type { FieldSchema } from '../http/field.js';
 import { ReadText } from '../http/validation.js';
 import type { Filter } from './list.js';
 
@@ -17,12 +18,14 @@ const textFault = (value: unknown): string | undefined =>
     ? undefined
     : 'must have 1 to 200 characters';
 
+interface TextOptions extends FieldSchema {
+  readonly read?: (text: string) => string;
+}
+
 /** Of 1 to 200 characters, unless `faultOf` says what is wrong with a text. `read` gives the form in which such a text is stored. */
 export const text = (
   where: Filter<string>['where'],
-  schema?: Parameters<typeof OptionalText>[1],
-  faultOf: (value: unknown) => string | undefined = textFault,
-  read?: (text: string) => string,
+  { faultOf = textFault, read, ...schema }: TextOptions = {},
 ): Filter<string> =>
   parameter(
     applyDecorators(...(read === undefined ? [] : [ReadText(read)]), OptionalText(faultOf, schema)),

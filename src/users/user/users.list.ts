@@ -25,11 +25,11 @@ export const USERS = new List({
       ReferenceOfCustomer('Only items with this reference'),
       'tenant_reference = ?',
     ),
-    ean: by.text(
-      'id IN (SELECT user_id FROM grid_locations WHERE ean = ?)',
-      { pattern: EAN_PATTERN, description: 'Only items with this EAN' },
-      eanFault,
-    ),
+    ean: by.text('id IN (SELECT user_id FROM grid_locations WHERE ean = ?)', {
+      pattern: EAN_PATTERN,
+      description: 'Only items with this EAN',
+      faultOf: eanFault,
+    }),
     metadata: metadataFilter('metadata'),
   },
 });
