@@ -51,10 +51,7 @@ const shown = (issuer: string): string =>
     .join('/');
 
 /** Returns a text of an error of the library, whose names are those of OAuth. */
-function field(
-  error: unknown,
-  name: 'error' | 'error_description' | 'claim' | 'issuer' | 'iss',
-): string | undefined {
+function field(error: unknown, name: string): string | undefined {
   const value: unknown =
     typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[name] : undefined;
   return typeof value === 'string' && value !== '' ? value : undefined;

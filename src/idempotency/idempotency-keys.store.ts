@@ -74,7 +74,7 @@ const CLAIM = prepared('access.claim_idempotency_key')`
     SELECT response_ciphertext, CASE WHEN lease_until IS NULL THEN 'ended' ELSE 'leased' END FROM idempotency_keys
      WHERE id = $1 AND NOT EXISTS (SELECT FROM claimed)`;
 
-/** Stores the outcome, or nothing if a user of it was erased meanwhile, and ends the lease $2. Returns no row if another process has the lease. */
+/** Stores the outcome, or nothing if a user of it was erased meanwhile. Ends the lease $2; returns no row if another process has it. */
 const RECORD = prepared('access.record_idempotency_key')`
     UPDATE idempotency_keys
        SET response_ciphertext = CASE WHEN is_erased THEN '' ELSE $3::bytea END, subjects = CASE WHEN is_erased THEN '{}' ELSE $4::text[] END,

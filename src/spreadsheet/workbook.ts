@@ -26,6 +26,7 @@ export async function readWorkbook(bytes: Uint8Array<ArrayBuffer>): Promise<Shee
     if (fault !== undefined) throw new WorkbookError(fault);
     if (xml.includes('&#')) files[path] = strToU8(withCharacters(new TextDecoder().decode(files[path])));
   }
+  const styles = xmlOf('xl/styles.xml');
   const paths = sheetPaths(xmlOf('xl/workbook.xml'), xmlOf('xl/_rels/workbook.xml.rels'));
   const sheets = await readXlsxFile(zipSync(files, { level: 0 }).slice().buffer, {
     trim: false,
@@ -36,7 +37,7 @@ export async function readWorkbook(bytes: Uint8Array<ArrayBuffer>): Promise<Shee
   const count = { characters: 0 };
   return sheets.flatMap(({ sheet, data }, index) => {
     const xml = xmlOf(paths[index] ?? '');
-    const read = readSheet(sheet, data ?? [], paddedCells(xml, xmlOf('xl/styles.xml')), count);
+    const read = readSheet(sheet, data ?? [], paddedCells(xml, styles), count);
     const fault = hiddenFault(xml);
     return read.rows.length === 0 ? [] : [{ ...read, ...(fault && { fault }) }];
   });

@@ -113,9 +113,12 @@ const endOf = (day: string): string => `${day}T23:59:59Z`;
 
 const Until = ({ day, min }: { readonly day: string; readonly min?: string }) => (
   <TextInput
-    {...{ name: 'until', type: 'date', min, required: true }}
+    name="until"
+    type="date"
     label={texts.invitations.validUntil}
     defaultValue={day}
+    min={min}
+    required
   />
 );
 

@@ -150,7 +150,7 @@ export function tokensIn(text: string): string[] {
 
 const LENGTH = 43;
 
-/** Returns the possible tokens in the first long run of their letters, of which up to three for emphasis, or the hyphen of a wrap, were added. */
+/** Returns the possible tokens in the first long run of their letters: up to three for emphasis, or the hyphen of a wrap, may be added. */
 function tokensOfRun(text: string): string[] {
   const [run = ''] = /[\w-]{43,46}/.exec(text) ?? [];
   const [emphasis = ''] = /^[-_]{0,3}/.exec(run) ?? [];
