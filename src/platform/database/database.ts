@@ -11,6 +11,7 @@ import { rowsOf } from './counters.js';
 import type { PrismaClient } from './generated/client.js';
 import { OutcomeWrites } from './outcome-writes.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
+import { ReadingClient } from './connection/reading-client.js';
 import {
   BEGIN_POOLED,
   CONNECT_WITHIN_MS,
@@ -93,6 +94,7 @@ export class Database implements Sql, OnModuleDestroy, OnApplicationShutdown {
     this.begin = isPooled ? BEGIN_POOLED : 'BEGIN';
     this.prepares = environment.DATABASE_PREPARED_STATEMENTS;
     const options = {
+      Client: ReadingClient,
       connectionString: environment.DATABASE_URL,
       max: environment.DATABASE_POOL_SIZE,
       // A longer wait means that the pool is exhausted: the query fails, and the client gets a 503.

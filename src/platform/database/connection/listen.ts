@@ -6,6 +6,7 @@ import { Environment } from '../../env/environment.js';
 import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
 import { isCopy } from '../deployment.store.js';
 import { sqlState } from '../sql-state.js';
+import { ReadingClient } from './reading-client.js';
 
 const RECONNECT_MS = 500;
 /** The interval of heartbeats. They detect within 2.5 s a dead server, or a pooler that has switched to a connection without LISTEN. */
@@ -98,7 +99,7 @@ export class Listener implements OnApplicationShutdown {
 
   /** Listens on one connection; rejects when it is lost or `stop` aborts. */
   private async listen(stop: AbortSignal): Promise<never> {
-    const client = new pg.Client({
+    const client: pg.Client = new ReadingClient({
       connectionString: this.environment.DATABASE_DIRECT_URL,
       connectionTimeoutMillis: 5_000,
       query_timeout: RESPONSE_WITHIN_MS,
