@@ -1,7 +1,7 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { certificateFault, clientCertificateFault } from '../../platform/crypto/certificate-fault.js';
+import { textOfBody } from '../../platform/http-client/body-text.js';
 import { HandshakeAlert } from '../../platform/http-client/connections.js';
 import { TunnelError } from '../../platform/http-client/tunnel.js';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
@@ -18,12 +18,6 @@ import { describeResponse } from './read-response.js';
 
 /** The largest body that is read. A session with 10,000 inverters has a body of 0.5 MB. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** The encodings in which a proxy may compress a response, although we accept none. */
-const DECODERS: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
-  gzip: gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-};
 const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 
 /** The error of an exchange without a response. Contains no request configuration, so it cannot leak a credential. */
@@ -87,7 +81,6 @@ export class Exchange extends OneExchange implements Dispatcher.DispatchHandler 
   private readonly timer: NodeJS.Timeout;
   private readonly onAbort = () => this.fail('cancelled', 'cancelled');
   private headers: Record<string, string> = {};
-  private decoder: (typeof DECODERS)[string] | undefined;
   private chunks: Buffer[] = [];
   private size = 0;
 
@@ -107,11 +100,7 @@ export class Exchange extends OneExchange implements Dispatcher.DispatchHandler 
     if (status < 200) return true;
     this.status = status;
     this.headers = pickHeaders(rawHeaders);
-    const encoding = this.headers['content-encoding']?.trim().toLowerCase() || 'identity';
-    this.decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-    if (encoding !== 'identity' && this.decoder === undefined) {
-      this.respondWithout('the response has a content-encoding that we did not accept');
-    } else if (Number(this.headers['content-length']) > MAX_BODY_BYTES) this.respondWithout(TOO_LARGE);
+    if (Number(this.headers['content-length']) > MAX_BODY_BYTES) this.respondWithout(TOO_LARGE);
     return true;
   }
 
@@ -134,11 +123,9 @@ export class Exchange extends OneExchange implements Dispatcher.DispatchHandler 
   private readBody(): ExchangeBody {
     const whole = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.size);
     try {
-      const decoded = this.decoder ? this.decoder(whole, { maxOutputLength: MAX_BODY_BYTES }) : whole;
-      return { body: decoded.toString() };
-    } catch (error) {
-      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-      return { body: '', bodyFault: isTooLarge ? TOO_LARGE : 'the response cannot be decompressed' };
+      return { body: textOfBody(whole, isObjectLike, MAX_BODY_BYTES) };
+    } catch {
+      return { body: '', bodyFault: TOO_LARGE };
     }
   }
 
@@ -212,6 +199,7 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
   const {
     'retry-after': retryAfter,
     'content-type': contentType,
+    'content-encoding': encoding,
     date,
   } = headers as Readonly<Record<string, string | undefined>>;
   const retryAfterMs = readRetryAfter(retryAfter, respondedAt(date, new Date()));
@@ -219,7 +207,8 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
     status,
     retryAfterMs,
     // Shown only if the response may come from something in front of the service.
-    ...(contentType !== undefined && !isObjectLike(data.body) && { contentType }),
+    ...(contentType !== undefined &&
+      !isObjectLike(data.body) && { contentType: [contentType, encoding].filter(Boolean).join(', ') }),
     ...data,
   };
   const sent: Sent = { kind: 'response', response: received };

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import axios from 'axios';
 import type { Environment } from '../../../src/platform/env/environment.js';
@@ -310,28 +310,31 @@ describe('a call', () => {
   );
 
   const CREATED = '{"id":"ä"}';
+  const GZIPPED = gzipSync(CREATED);
   const head = (headers: string) => `HTTP/1.1 201 Created\r\n${headers}\r\n\r\n`;
   const chunk = `${Buffer.byteLength(CREATED).toString(16)}\r\n${CREATED}\r\n`;
 
   it.each<[string, (socket: Socket) => void]>([
     ['has 17 kB of headers', (socket) => socket.write(reply(201, CREATED, { x: 'y'.repeat(17_000) }))],
     ['has 60 kB of headers', (socket) => socket.write(reply(201, CREATED, { x: 'y'.repeat(60_000) }))],
-    [
-      'is gzipped unasked',
-      (socket) => socket.write(reply(201, gzipSync(CREATED), { 'content-encoding': 'gzip' })),
-    ],
-    [
-      'is deflated unasked',
-      (socket) => socket.write(reply(201, deflateSync(CREATED), { 'content-encoding': 'Deflate' })),
-    ],
-    [
-      'is in brotli unasked',
-      (socket) => socket.write(reply(201, brotliCompressSync(CREATED), { 'content-encoding': 'br' })),
-    ],
-    [
-      'has an empty content-encoding',
-      (socket) => socket.write(reply(201, CREATED, { 'content-encoding': '' })),
-    ],
+    ...Object.entries<[body: string | Buffer, encoding: string]>({
+      'is gzipped unasked': [GZIPPED, 'gzip'],
+      'is gzipped under another name': [GZIPPED, 'x-gzip'],
+      'is gzipped under two names': [GZIPPED, 'identity, gzip'],
+      'is gzipped twice': [gzipSync(GZIPPED), 'gzip, gzip'],
+      'is gzipped without a word': [GZIPPED, ''],
+      'is gzipped, and lacks its checksum': [GZIPPED.subarray(0, -8), 'gzip'],
+      'is said to be gzipped': [CREATED, 'gzip'],
+      'has the name of a charset as its content-encoding': [CREATED, 'utf-8'],
+      'has no content-encoding that exists': [CREATED, 'none'],
+      'is deflated unasked': [deflateSync(CREATED), 'Deflate'],
+      'is deflated without a header': [deflateRawSync(CREATED), 'deflate'],
+      'is in brotli unasked': [brotliCompressSync(CREATED), 'br'],
+      'has an empty content-encoding': [CREATED, ''],
+    }).map(([what, [body, encoding]]): [string, (socket: Socket) => void] => [
+      what,
+      (socket) => socket.write(reply(201, body, { 'content-encoding': encoding })),
+    ]),
     ['lacks its last chunk', (socket) => socket.end(head('transfer-encoding: chunked') + chunk)],
     ['is shorter than its length', (socket) => socket.end(head('content-length: 100') + CREATED)],
     [
