@@ -57,12 +57,20 @@ export function sheetFault(xml: string): string | undefined {
   return undefined;
 }
 
-/** Returns XML with the characters beyond U+FFFF that it has as numbers: the library would read others. */
-export const withCharacters = (xml: string): string =>
-  xml.replace(/&#(?:x([\da-f]{5,8})|(\d{5,8}));/gi, (reference, hex?: string, decimal?: string) => {
-    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
-    return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : reference;
-  });
+/**
+ * Returns XML with the characters beyond U+FFFF that it has as numbers, of which the library would read others, and with the errors of
+ * formulas as texts, which it would leave out.
+ */
+export const readable = (xml: string): string =>
+  xml
+    .replace(ERROR_CELL, '$1"str"')
+    .replace(/&#(?:x([\da-f]{5,8})|(\d{5,8}));/gi, (reference, hex?: string, decimal?: string) => {
+      const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+      return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : reference;
+    });
+
+/** Matches the beginning of a cell with an error such as #N/A, as far as its type. */
+const ERROR_CELL = /(<(?:\w+:)?c(?=\s)[^<>]*\st=)["']e["']/g;
 
 const ROW = /<(?:\w+:)?row(?=[\s/>])/;
 const FILLED_CELL = /<(?:\w+:)?c(?=[\s>])[^<>]*(?<!\/)>/;
@@ -85,27 +93,42 @@ export function hiddenFault(xml: string): string | undefined {
   return `${hidden.length === 1 ? `Row ${first} is` : `${hidden.length} rows, from row ${first} on, are`} hidden, perhaps by a filter: show all rows, or copy those to import into a workbook of their own.`;
 }
 
-const INTEGER =
-  /<(?:\w+:)?c(\s[^<>]*)>\s*(?:<(?:\w+:)?f[^<>]*>(?:[^<>]*<\/(?:\w+:)?f>)?\s*)?<(?:\w+:)?v>(\d+)</g;
+const NUMBER =
+  /<(?:\w+:)?c(\s[^<>]*)>\s*(?:<(?:\w+:)?f[^<>]*>(?:[^<>]*<\/(?:\w+:)?f>)?\s*)?<(?:\w+:)?v>([^<>]*)</g;
 
-/** Returns the places of the whole numbers of a sheet that Excel shows with zeros before them, or a text, as by the format "K"00000. */
+/** Returns the places of the numbers of a sheet that Excel shows with zeros before them, or a text, as by the format "K"00000. */
 export function paddedCells(xml: string, styles: string): { row: number; column: number }[] {
+  const [, formats = ''] = styles.split(/<\/?(?:\w+:)?numFmts/);
   const codes = new Map(
-    tags('numFmt', styles).map((rest) => [attributeOf('numFmtId', rest), attributeOf('formatCode', rest)]),
+    tags('numFmt', formats).map((rest) => [attributeOf('numFmtId', rest), attributeOf('formatCode', rest)]),
   );
   const [, cellStyles = ''] = styles.split(/<\/?(?:\w+:)?cellXfs/);
-  const digits = tags('xf', cellStyles).map((rest) => {
-    const code = (codes.get(attributeOf('numFmtId', rest)) ?? '').replaceAll('&quot;', '"');
-    const [number = ''] = code.replace(/"[^"]*"|\\./g, '').split(';', 1);
-    if (!/^0+$/.test(number)) return 0;
-    return code.startsWith(number) ? number.length : Infinity;
-  });
+  const digits = tags('xf', cellStyles).map((rest) =>
+    shownDigits((codes.get(attributeOf('numFmtId', rest)) ?? '').replaceAll('&quot;', '"')),
+  );
   if (!digits.some((count) => count > 1)) return [];
-  return [...xml.matchAll(INTEGER)].flatMap(([, rest = '', number = '']) => {
+  return [...xml.matchAll(NUMBER)].flatMap(([, rest = '', text = '']) => {
     const shown = digits[Number(attributeOf('s', rest) ?? 0)] ?? 0;
     const isNumber = (attributeOf('t', rest) ?? 'n') === 'n';
-    return isNumber && number.length < shown ? (placeOf(attributeOf('r', rest)) ?? []) : [];
+    // Some programs write 123 as 123.0 or 1.23E2.
+    const { length } = String(Math.trunc(Number(text)));
+    return isNumber && length < shown ? (placeOf(attributeOf('r', rest)) ?? []) : [];
   });
+}
+
+/** Matches the parts of a format code that are texts, widths, colours, conditions and languages. */
+const MARKS = /"[^"]*"|\\.|[_*].|\[[^\][]*\]/g;
+const SHOWN_MARK = /^(?:"\s*[^\s"]|\\\S|\[\$[^\]-])/;
+
+/** Returns how many digits a format of numbers shows at least; Infinity if it shows a text with them. */
+function shownDigits(code: string): number {
+  const [section = ''] = code
+    .replace(MARKS, (mark) => (SHOWN_MARK.test(mark) ? '"' : ''))
+    .replace(/\s/g, '')
+    .split(';', 1);
+  const integer = /^[#?,]*(0[0#?,]*)?(?:\.[0#?]*)?$/.exec(section);
+  if (integer !== null) return (integer[1] ?? '').replaceAll(',', '').length;
+  return /[0#?]|.@|@.|.General|General./i.test(section) ? Infinity : 0;
 }
 
 /** Returns the length of the longest tag or text. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { proposedField } from './column-names.rules.js';
-import { hiddenFault, sheetFault, sheetPaths } from './sheet-xml.rules.js';
+import { hiddenFault, paddedCells, sheetFault, sheetPaths } from './sheet-xml.rules.js';
 import { cellFault, csvOf, headerIndex, isCompound, isWorkbook, isZip } from './sheet.rules.js';
 
 const sheet = (rows: string) =>
@@ -68,6 +68,48 @@ describe('the XML of a sheet', () => {
       ),
     ).toEqual(['xl/b/b.xml', 'xl/a.xml', undefined]));
 });
+
+it.each([
+  ...['00000', '00000_);(00000)', '[Blue]00000', '[$-413]00000', '[<=999]0000;00000', '#0000', '0####'],
+  ...[
+    '000 000',
+    '00000-000',
+    '00/000',
+    '0000.',
+    '"K"#',
+    '"K"General',
+    'General" K"',
+    '\\K0',
+    '[$K-413]0',
+    'K0',
+    '"K"@',
+  ],
+])('the format %s shows 123 with zeros or a text', (code) =>
+  expect(padded(code)).toEqual([{ row: 2, column: 1 }]),
+);
+
+it.each([
+  ...[
+    '0',
+    '#,##0',
+    '000',
+    '0.00',
+    '_-* #,##0_-;_-* "K"#,##0',
+    '#,##0\\ ',
+    '"" 0',
+    '@',
+    ';;;',
+    '[Red]0',
+    'General',
+  ],
+])('the format %s shows 123 as it is', (code) => expect(padded(code)).toEqual([]));
+
+function padded(code: string) {
+  const format = (formatCode: string) =>
+    `<numFmt numFmtId="164" formatCode="${formatCode.replaceAll('"', '&quot;')}"/>`;
+  const styles = `<styleSheet><numFmts count="1">${format(code)}</numFmts><cellXfs count="1"><xf numFmtId="164"/></cellXfs><dxfs><dxf>${format('0')}</dxf></dxfs></styleSheet>`;
+  return paddedCells('<row r="2"><c r="A2"><v>123</v></c></row>', styles);
+}
 
 describe('the cells of a sheet', () => {
   const rows = [

@@ -37,7 +37,7 @@ describe('a workbook', () => {
     await expect(oneSheet([[cell('<![CDATA[C-1]]>')]])).rejects.toThrow('save a copy');
   });
 
-  it('has the results of its formulas, its logical values and its dates as text', async () => {
+  it('has the results and errors of its formulas, its logical values and its dates as text', async () => {
     const { rows, doubtful } = await oneSheet([
       [
         { xml: '<c t="str"><f>"a"&amp;"b"</f><v>ab</v></c>' },
@@ -50,7 +50,7 @@ describe('a workbook', () => {
         'end',
       ],
     ]);
-    expect(rows).toEqual([['ab', '2', '', 'true', '2023-03-15', '2023-03-15 12:00:00', '', 'end']]);
+    expect(rows).toEqual([['ab', '2', '', 'true', '2023-03-15', '2023-03-15 12:00:00', '#N/A', 'end']]);
     expect(doubtful).toEqual([
       { column: 4, doubt: 'date', rows: [1], count: 1 },
       { column: 5, doubt: 'date', rows: [1], count: 1 },
@@ -92,7 +92,13 @@ describe('a workbook', () => {
 
   it('has no numbers that Excel shows with zeros or a text before them where a reference is expected', async () => {
     const cell = (xml: string, style = 2) => ({ xml: `<c s="${style}">${xml}</c>` });
-    const numbers = ['<v>123</v>', '<f>B1+1</f><v>99</v>', '<v>12345</v>'].map((xml) => [cell(xml)]);
+    const numbers = [
+      '<v>123</v>',
+      '<f>B1+1</f><v>99</v>',
+      '<v>12345</v>',
+      '<v>123.0</v>',
+      '<v>1.23E2</v>',
+    ].map((xml) => [cell(xml)]);
     const prefixed = [cell('<v>12345</v>', 3)];
     const sheet = await oneSheet([
       ['Customer'],
@@ -101,7 +107,7 @@ describe('a workbook', () => {
       [{ xml: '<c s="2" t="str"><v>12</v></c>' }],
     ]);
     expect(cellFault(sheet, ['tenantReference'])).toMatch(
-      /^“Customer” has in rows 2, 3, 5 a number that .* zeros/,
+      /^“Customer” has in rows 2, 3, 5, 6, 7 a number that .* zeros/,
     );
     expect(cellFault(sheet, ['metadata.customer'])).toBeUndefined();
   });

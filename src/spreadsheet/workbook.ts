@@ -2,7 +2,7 @@ import { strToU8, unzipSync, zipSync } from 'fflate';
 // Its other builds unpack in workers that they make of text, which the policy of the console forbids.
 import readXlsxFile from 'read-excel-file/universal';
 import { type Doubt, type DoubtfulCells, type Sheet, isCompound, isZip } from './sheet.rules.js';
-import { hiddenFault, paddedCells, sheetFault, sheetPaths, withCharacters } from './sheet-xml.rules.js';
+import { hiddenFault, paddedCells, readable, sheetFault, sheetPaths } from './sheet-xml.rules.js';
 
 /** The most bytes that a workbook has unpacked, and characters that its cells have in all: a string may be in many cells. */
 const MOST_UNPACKED = 100_000_000;
@@ -24,7 +24,7 @@ export async function readWorkbook(bytes: Uint8Array<ArrayBuffer>): Promise<Shee
     const xml = xmlOf(path);
     const fault = sheetFault(xml);
     if (fault !== undefined) throw new WorkbookError(fault);
-    if (xml.includes('&#')) files[path] = strToU8(withCharacters(new TextDecoder().decode(files[path])));
+    if (/&#|t=["']e["']/.test(xml)) files[path] = strToU8(readable(new TextDecoder().decode(files[path])));
   }
   const styles = xmlOf('xl/styles.xml');
   const paths = sheetPaths(xmlOf('xl/workbook.xml'), xmlOf('xl/_rels/workbook.xml.rels'));
