@@ -79,9 +79,12 @@ const NONE_OR_AS_ABOVE =
   /^(?:[-–—−\s.…'"“”„‟″〃]*|idem|dito|ditto|id\.|do\.|(?:zie|see) (?:boven|above)|siehe oben)$/i;
 /** Matches the error of a formula in any language. PostgreSQL reads the same pattern. */
 export const FORMULA_ERROR = /^(?:#(?:n\/[abd]|nv|getting_data|[^\s"!?]+[!?])|err:\d{3})$/i;
-/** Matches a number in a column that is too narrow, letters that an encoding lacks, and what programs and people write for a missing value. */
+/**
+ * Matches a number in a column that is too narrow, letters that an encoding lacks, zeros, a list, an object or a placeholder in braces, and
+ * what programs and people write for a missing value.
+ */
 const NO_VALUE =
-  /^(?:#+|\[(?:object object|table|record|list)\]|undefined|none|nan|nat|nil|n\/?a|n\.[ab]\.|n\.?v\.?t\.?|k\.a\.|<na>|[([<]?null[)\]>]?|\\n|\((?:blank|empty|leeg|leer|vide|no value)\)|loading\.{3}|invalid date|\?+)$/i;
+  /^(?:#+|\{.*\}|\[.*\]|\$\{.*\}|[\s.,:/-]*0[0\s.,:/-]*|undefined|none|nan|nat|nil|n\/?[ad]|n\.[abdn]\.|n\.?v\.?t\.?|k\.a\.|[(<]?(?:na|null|none|unknown|onbekend|unbekannt|inconnue?)[)>]?|[(<](?:blank|empty|leeg|leer|vide|no value)[)>]|\\n|true|false|(?:on)?waar|wahr|falsch|vrai|faux|tbd|loading\.{3}|invalid date|\?+)$/i;
 
 /** Returns whether a text names nothing, so that its row may belong to the row above, as in a table with merged cells. */
 export const isNoneOrAsAbove = (text: string): boolean => NONE_OR_AS_ABOVE.test(text);

@@ -103,16 +103,36 @@ describe('a tenantReference', () => {
       'Idem',
       'zie boven',
     ],
+    ...['0', '000', '0,00', '0000-00-00', '00000000-0000-0000-0000-000000000000', 'TRUE', 'Onwaar', 'faux'],
+    ...['unknown', '(Onbekend)', '<unbekannt>', 'inconnue', 'n/d', 'N.N.', 'TBD', '<none>', '(empty)'],
+    ...['{}', '[]', '{"a":1}', "['C-1']", '{{customer.id}}', '${id}', '[object Undefined]'],
   ])('may not be %j, which programs write for a missing value', (value) => {
     expect(tenantReferenceFault(value)).toBe(NO_VALUE);
   });
 
-  it.each(['-1', 'NA-1', 'Idema', 'NVT1', 'nil.', 'C?', '#1', '*', '/', '😀', 'Null-1', '(x)', '.5'])(
-    'may be %j',
-    (value) => {
-      expect(tenantReferenceFault(value)).toBeUndefined();
-    },
-  );
+  it.each([
+    '-1',
+    'NA-1',
+    'Idema',
+    'NVT1',
+    'nil.',
+    'C?',
+    '#1',
+    '*',
+    '/',
+    '😀',
+    'Null-1',
+    '(x)',
+    '.5',
+    '100',
+    '0-1',
+    'C-{0}',
+    '[1] 2',
+    'Unknown 1',
+    '<b>',
+  ])('may be %j', (value) => {
+    expect(tenantReferenceFault(value)).toBeUndefined();
+  });
 
   it.each([
     '1.23E+11',

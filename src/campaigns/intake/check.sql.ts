@@ -79,8 +79,9 @@ export const MARK_TOO_MANY_EANS = `
 const IS_NAMELESS = `tenant_reference IS NULL AND NOT problems @> '[{"code": "reference_rounded"}]' AND NOT (problems @> '[{"code": "reference_invalid"}]'
                     AND EXISTS (SELECT FROM jsonb_array_elements_text(fields) AS cell WHERE cell ~* '${FORMULA_ERROR.source}'))`;
 
-/** Whether a row has an EAN, or what is left of one. A number of fewer digits may be a total. */
-const HAS_EAN = `(ean IS NOT NULL OR problems @> '[{"code": "ean_rounded"}]' OR translate(fields::text, ' .', '') ~ '[0-9]{15}')`;
+/** Whether a row has an EAN, or what is left of one. A number of fewer or far more digits may be a total, or belong to an IBAN. */
+const HAS_EAN = `(ean IS NOT NULL OR problems @> '[{"code": "ean_rounded"}]' AND fields::text !~ '[eE]\\+?(1[89]|2\\d)"'
+                  OR regexp_replace(translate(fields::text, ' .', ''), '[A-Z]{2}\\d{20}', '') ~ '\\d{15}')`;
 
 /**
  * Marks the rows of a reference that has an invalid row. A repeated row does not count as invalid, because its EAN is also in another row.
@@ -98,8 +99,7 @@ export const MARK_OTHER_ROWS = `
       UNION ALL
       SELECT above.tenant_reference, lost.line, 'Line %s has an EAN without a reference, perhaps of this customer'
         FROM (SELECT * FROM parts WHERE is_nameless AND ${HAS_EAN}) AS lost JOIN parts AS above USING (part)
-       WHERE above.tenant_reference IS NOT NULL
-         AND NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = lost.ean AND other.tenant_reference IS NOT NULL)
+       WHERE NOT EXISTS (SELECT FROM parts AS other WHERE other.ean = lost.ean AND other.tenant_reference IS NOT NULL)
       UNION ALL
       SELECT btrim(cell), line, 'Line %s is shifted, and has this reference in another column'
         FROM parts, jsonb_array_elements_text(fields) AS cell
