@@ -11,6 +11,8 @@ export interface Execution {
   readonly result?: object | undefined;
   /** Stores the result of an effect that no transaction can hold, such as a remote call. */
   remember(result: object): Promise<void>;
+  /** Stores the intent before such an effect: it is the result for an execution after a crash, and is erased with its subject. */
+  intend(intent: object): Promise<void>;
 }
 
 const executing = new AsyncLocalStorage<Execution>();

@@ -54,6 +54,8 @@ interface Outcome {
   readonly response?: StoredResponse;
 }
 
+type Recorded = [outcome: Omit<Outcome, 'request'>, keepsLease?: boolean];
+
 interface FoundKey {
   /** Empty after an erasure. */
   readonly ciphertext: Uint8Array;
@@ -74,11 +76,11 @@ const CLAIM = prepared('access.claim_idempotency_key')`
     SELECT response_ciphertext, CASE WHEN lease_until IS NULL THEN 'ended' ELSE 'leased' END FROM idempotency_keys
      WHERE id = $1 AND NOT EXISTS (SELECT FROM claimed)`;
 
-/** Stores the outcome, or nothing if a user of it was erased meanwhile. Ends the lease $2; returns no row if another process has it. */
+/** Stores the outcome, or nothing if a user of it was erased meanwhile. Ends the lease $2, unless $5; returns no row if another has it. */
 const RECORD = prepared('access.record_idempotency_key')`
     UPDATE idempotency_keys
        SET response_ciphertext = CASE WHEN is_erased THEN '' ELSE $3::bytea END, subjects = CASE WHEN is_erased THEN '{}' ELSE $4::text[] END,
-           lease_token = NULL, lease_until = NULL
+           lease_token = CASE WHEN $5 THEN lease_token END, lease_until = CASE WHEN $5 THEN lease_until END
       FROM (SELECT EXISTS (SELECT FROM users u WHERE u.id = ANY ($4::text[]::uuid[]) AND u.erased_at IS NOT NULL)) AS user_of (is_erased)
      WHERE id = $1 AND lease_token = $2
     RETURNING id`;
@@ -139,12 +141,9 @@ export class IdempotencyKeys extends BackgroundTasks {
     }
   }
 
-  /** Stores the response, unless the handler has stored its result. Logs an error: the outcome is known, so the caller gets it. */
+  /** Stores the response, unless the handler has stored its result. */
   async finish(execution: KeyedExecution, response: StoredResponse): Promise<void> {
-    if (execution.result === undefined)
-      await this.record(this.database, execution, { response }).catch((error: unknown) => {
-        this.logger.warn(`the response for an Idempotency-Key could not be stored: ${String(error)}`);
-      });
+    await this.tryToRecord(execution, { response });
     end(execution);
   }
 
@@ -166,7 +165,7 @@ export class IdempotencyKeys extends BackgroundTasks {
       if (execution === undefined || (await this.record(tx, execution, { result: created }))) return created;
       throw new Problem('database_unavailable', 'Another request with the same Idempotency-Key has begun');
     });
-    if (execution !== undefined) execution.result = result;
+    if (execution !== undefined) Object.assign(execution, { result, leaseToken: undefined });
     return result;
   }
 
@@ -189,9 +188,9 @@ export class IdempotencyKeys extends BackgroundTasks {
   }
 
   private async remember(execution: KeyedExecution, result: object): Promise<void> {
-    if (execution.result !== undefined) return;
-    execution.result = result;
+    if (execution.leaseToken === undefined) return;
     await this.record(this.database, execution, { result });
+    Object.assign(execution, { result, leaseToken: undefined });
   }
 
   private async claim(request: RepeatableRequest): Promise<KeyedExecution> {
@@ -214,6 +213,7 @@ export class IdempotencyKeys extends BackgroundTasks {
           ...(found.is === 'claimed' && { leaseToken }),
           ...outcome,
           remember: (result) => this.remember(execution, result),
+          intend: (result) => this.tryToRecord(execution, { result }, true),
         };
         if (stored !== body) {
           await this.release(execution);
@@ -240,13 +240,21 @@ export class IdempotencyKeys extends BackgroundTasks {
     return leave;
   }
 
+  /** Does nothing if the outcome is stored. Logs an error: what is being done is known, so the caller gets its response. */
+  private async tryToRecord(execution: KeyedExecution, ...outcome: Recorded): Promise<void> {
+    if (execution.leaseToken === undefined) return;
+    await this.record(this.database, execution, ...outcome).catch((error: unknown) => {
+      this.logger.warn(`the outcome for an Idempotency-Key could not be stored: ${String(error)}`);
+    });
+  }
+
   private async record(
     sql: Sql,
     { request, leaseToken }: KeyedExecution,
-    outcome: Omit<Outcome, 'request'>,
+    ...[outcome, keepsLease = false]: Recorded
   ): Promise<boolean> {
     const sealed = this.seal(request.id, { request: hashOfBody(request.body), ...outcome });
-    const values = [request.id, leaseToken, sealed, subjectsOf(request, outcome)];
+    const values = [request.id, leaseToken, sealed, subjectsOf(request, outcome), keepsLease];
     return (await sql.query(RECORD, values)).length > 0;
   }
 

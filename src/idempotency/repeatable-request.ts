@@ -27,8 +27,8 @@ export interface StoredResponse {
 /** An execution under an `Idempotency-Key`. */
 export interface KeyedExecution extends Execution {
   readonly request: RepeatableRequest;
-  /** Undefined if the request was executed before, or if nothing is claimed because the body is still to be read. */
-  readonly leaseToken?: string;
+  /** Undefined once the outcome is stored, and if nothing is claimed because the body is still to be read. */
+  leaseToken?: string | undefined;
   result?: object | undefined;
   /** The stored response, in the place of an execution. */
   readonly response?: StoredResponse;

@@ -40,6 +40,7 @@ export class RepeatedRequests {
           id: repeatable.id,
           request: repeatable,
           remember: async () => {},
+          intend: async () => {},
         };
         return executeAs(unclaimed, done);
       }

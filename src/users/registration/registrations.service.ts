@@ -3,6 +3,7 @@ import { counted } from '../../platform/counted.rules.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, Logger } from '@nestjs/common';
+import { currentExecution } from '../../access/execution.js';
 import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { Environment } from '../../platform/env/environment.js';
 import { refuse } from '../../platform/http/validation.js';
@@ -67,6 +68,10 @@ export class RegistrationsService {
   }
 
   private async registerOnce(request: RegistrationRequest): Promise<Registered> {
+    // A repetition gets what has become of the registration of the first request, also if that was discarded or rejected.
+    const begun = currentExecution()?.result as { readonly id: string } | undefined;
+    const first = begun && (await this.store.findRegistration(begun.id));
+    if (begun) return first ? this.join(first, request.eans) : this.resultOf(begun.id, 'existing');
     for (let round = 1; round <= ROUNDS; round++) {
       const claim = await this.store.openIntent(request);
       if (claim !== null) return this.send(claim);
@@ -128,8 +133,7 @@ export class RegistrationsService {
         return { kind: 'open', registration };
       default: {
         const end = registration?.status === 'discarded' ? 'discarded' : 'erased';
-        const detail = `Registration ${id} was ${end} while this request waited`;
-        throw new Problem('registration_conflict', detail, { ids });
+        throw new Problem('registration_conflict', `Registration ${id} has been ${end}`, { ids });
       }
     }
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { currentExecution } from '../../access/execution.js';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
 import { NEVER } from '../../platform/database/lease.js';
@@ -130,6 +131,7 @@ export class RegistrationSender extends BackgroundTasks {
   }
 
   private async call(claim: Claim, priority: Priority): Promise<Settled | null> {
+    await currentExecution()?.intend({ id: claim.id });
     const reader = {
       documented: USER_RESPONSE,
       read: (fields: Fields) => readRegisterUserResponse(fields, claim),

@@ -121,6 +121,30 @@ it('a repetition of a registration that was open gets what has become of it', as
   expect(await register()).toBe(200);
 });
 
+it.each([
+  ['discarded', 409, 'registration_conflict'],
+  ['rejected', 422, 'remote_rejected'],
+])('a repetition of a registration that is %s since registers nobody', async (end, status, code) => {
+  const { control } = service.sandbox!;
+  const answer = { kind: 'answer', operation: 'register_user', times: 1 } as const;
+  const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+  const register = async () => send(client, '/users', body, end);
+  await control.addFault({ ...answer, status: 429 });
+  const first = await register();
+  expect(first.status).toBe(202);
+  if (end === 'discarded') await client.call('POST', `/registrations/${String(first.body['id'])}/discard`);
+  else {
+    await control.addFault({ ...answer, status: 422, body: '{}' });
+    await service.database.query(
+      `UPDATE registrations SET next_attempt_at = now() - interval '1 ms' WHERE status = 'pending'`,
+    );
+    await register();
+  }
+  const done = await effects();
+  for (let time = 0; time < 2; time++) expect((await register()).body).toMatchObject({ status, code });
+  expect(await effects()).toEqual(done);
+});
+
 it('a response that cannot be stored is sent, and the request is executed again once its lease is over', async () => {
   const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
   const cipher = service.app.get(Cipher);
@@ -153,6 +177,21 @@ it('a request about a person is not repeated after the erasure, of which nothing
   const empty = `SELECT subjects FROM idempotency_keys WHERE response_ciphertext = ''`;
   expect(await service.database.query(empty)).toEqual([{ subjects: [] }]);
   expect((await client.call('POST', '/users', body)).status).toBe(201);
+});
+
+it('a registration whose response was lost with its process is not repeated after the erasure', async () => {
+  const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+  const lost = jest
+    .spyOn(service.app.get(IdempotencyKeys), 'finish')
+    .mockImplementationOnce(async (execution) => {
+      execution.leaseToken = undefined;
+    });
+  const { id } = (await send(client, '/users', body, 'died')).body;
+  lost.mockRestore();
+  await client.call('DELETE', `/users/${String(id)}`);
+  const done = await effects();
+  expect((await send(TestClient.of(other), '/users', body, 'died')).status).toBe(422);
+  expect(await effects()).toEqual(done);
 });
 
 it('a response about a person who is erased before it is stored is not stored', async () => {
