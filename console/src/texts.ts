@@ -932,6 +932,8 @@ export const texts = {
     usedTwice: (field: string) => `Two columns are “${field}”. Choose one.`,
     missing: (fields: readonly string[]) =>
       `Say which column is ${fields.map((each) => `“${each}”`).join(' and which is ')}.`,
+    unusedEans: (column: string) =>
+      `“${column}” has EANs, and is not used: a further EAN of a customer needs a row of its own, with the same reference.`,
     firstRows: 'The first rows',
     firstOf: (all: number, shown: number) => `${counts.row(all)}. The first ${shown}:`,
     campaignName: 'Name of the campaign',

@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Group, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
@@ -20,6 +20,7 @@ import {
   readTable,
   sheetTable,
   type TableFile,
+  unusedEans,
 } from '../rules/table-file.js';
 import { isWorkbook, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import { readWorkbook } from '../api/workbook.js';
@@ -232,6 +233,8 @@ function Prepare({ file }: { readonly file: TableFile }) {
     );
   };
   const fault = mappingFault(uses) ?? file.faultOf(uses) ?? null;
+  const unused = useMemo(() => unusedEans(rows, uses), [rows, uses]);
+  const notice = fault ?? (unused === undefined ? null : texts.import.unusedEans(names[unused]!));
   const filled = rows.filter(hasText);
   return (
     <>
@@ -274,9 +277,9 @@ function Prepare({ file }: { readonly file: TableFile }) {
             </tbody>
           </table>
         </div>
-        {fault !== null && (
+        {notice !== null && (
           <Alert color="yellow" className="notice" role="status">
-            {fault}
+            {notice}
           </Alert>
         )}
         <Group align="end">

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { csvFor, decode, readTable, sheetTable } from './table-file.js';
+import { csvFor, decode, readTable, sheetTable, unusedEans } from './table-file.js';
 
 it.each([
   ['a comma', 'a,b\n1,2\n'],
@@ -8,6 +8,31 @@ it.each([
   ['a byte order mark', '\uFEFFa,b\n1,2\n\n\n'],
 ])('reads rows with %s', (_, text) => {
   expect(readTable('file', text)).toMatchObject({ name: 'file', headers: ['a', 'b'], rows: [['1', '2']] });
+});
+
+it('reads rows by the separator with which the names of the columns are known', () => {
+  const rows = [
+    'Klantnr;EAN;Adres',
+    'C-1;5;Dorp 1, 2000, Antwerpen, BE',
+    'C-2;6;Dorp 2, 2000, Antwerpen, BE',
+  ];
+  expect(readTable('file', rows.join('\n')).headers).toEqual(['Klantnr', 'EAN', 'Adres']);
+});
+
+it('finds a further EAN in a column that is not used', () => {
+  const [one, two] = ['541448820051007155', '541448820051007520'];
+  const uses = ['', 'ean', ''] as const;
+  expect(unusedEans([[one, one, '0471 12 34 56']], uses)).toBeUndefined();
+  expect(
+    unusedEans(
+      [
+        ['', one, ''],
+        ['', one, '5414488 20051-007520'],
+      ],
+      uses,
+    ),
+  ).toBe(2);
+  expect(unusedEans([['', one, two]], ['', 'ean', 'metadata.note'])).toBeUndefined();
 });
 
 it.each([

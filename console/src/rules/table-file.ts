@@ -3,7 +3,7 @@ import { decodeGuessed, markedEncoding } from '../../../src/spreadsheet/encoding
 import { misreadFault } from '../../../src/spreadsheet/misread.rules.js';
 import { csvOf, cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import { texts } from '../texts.js';
-import type { Use } from './columns.js';
+import { proposalOf, type Use } from './columns.js';
 
 /** A file as rows of cells. */
 export interface TableFile {
@@ -19,6 +19,9 @@ export interface TableFile {
 
 /** The most bytes that are read in the browser. The command line uploads larger files. */
 export const MOST_BYTES = 20_000_000;
+const DELIMITERS = [',', ';', '\t', '|'];
+/** Matches 18 digits, perhaps in groups. */
+const EAN = /(?<!\d)\d(?:[\s.\p{Pd}]?\d){17}(?!\d)/gu;
 /** How many characters are made by one call, whose arguments the stack must hold. */
 const CHUNK = 8_192;
 
@@ -52,16 +55,24 @@ function latin1(bytes: Uint8Array): string {
 /** Reads a text of rows, whose separator is detected. Throws Error with what is wrong, in words. */
 export function readTable(name: string, text: string): TableFile {
   const body = text.replace(/^\uFEFF?(sep=.\r?\n)?/, '');
-  // Empty rows are kept for their numbers, and would mislead the detection.
-  const detected = Papa.parse(body, {
-    preview: 20,
-    skipEmptyLines: 'greedy',
-    delimitersToGuess: [',', ';', '\t', '|'],
-  });
-  const { data, errors } = Papa.parse<string[]>(body, { delimiter: detected.meta.delimiter });
+  const { data, errors } = Papa.parse<string[]>(body, { delimiter: delimiterOf(body) });
   const quotes = errors.find(({ type }) => type === 'Quotes');
   if (quotes !== undefined) throw new Error(texts.import.openQuote((quotes.row ?? 0) + 1));
   return tableOf(name, data, () => undefined);
+}
+
+/** Returns the separator with which most names of columns are known; if none are, the one that splits the first rows most evenly. */
+function delimiterOf(body: string): string {
+  // Empty rows are kept for their numbers, and would mislead the detection.
+  const options = { preview: 20, skipEmptyLines: 'greedy' } as const;
+  const knownBy = (delimiter: string) => {
+    const [names = []] = Papa.parse<string[]>(body, { ...options, delimiter }).data;
+    return proposalOf(names).filter((use) => use !== '').length;
+  };
+  const [best] = DELIMITERS.toSorted((one, other) => knownBy(other) - knownBy(one));
+  return knownBy(best!) > 0
+    ? best!
+    : Papa.parse(body, { ...options, delimitersToGuess: DELIMITERS }).meta.delimiter;
 }
 
 /** Returns a sheet of a workbook as a file. Throws Error with what is wrong, in words. */
@@ -76,6 +87,18 @@ function tableOf(name: string, all: TableFile['rows'], faultOf: TableFile['fault
 }
 
 export const hasText = (row: readonly string[]): boolean => row.some((cell) => cell.trim() !== '');
+
+/** Returns the index of the first column that is not used and has further EANs, without which the customers would be registered. */
+export function unusedEans(rows: TableFile['rows'], uses: readonly Use[]): number | undefined {
+  const eansOf = (cell = '') => (cell.match(EAN) ?? []).map((each) => each.replace(/\D/g, ''));
+  const eanColumn = uses.indexOf('ean');
+  const found = uses.findIndex(
+    (use, column) =>
+      use === '' &&
+      rows.some((row) => eansOf(row[column]).some((ean) => !eansOf(row[eanColumn]).includes(ean))),
+  );
+  return found < 0 ? undefined : found;
+}
 
 /** Returns the CSV to upload: the columns that are used, under the names that the API knows. Row n is on line n + 2. */
 export function csvFor(rows: TableFile['rows'], uses: readonly Use[]): string {
