@@ -150,6 +150,11 @@ describe('readEnvironment', () => {
     ['EVENT_BROKER_URL', 'nats://a.example,', 'EVENT_BROKER_URL must be an address such as nats://'],
     ['EVENT_BROKER_URL', 'nats://a.example,nats://user:100%@b.example', 'EVENT_BROKER_URL cannot be parsed'],
     ['EVENT_BROKER_URL', 'nats://a.example:port', 'EVENT_BROKER_URL cannot be parsed'],
+    [
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'http://user:100%@collector:4318',
+      'OTEL_EXPORTER_OTLP_ENDPOINT cannot be parsed',
+    ],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,soon', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],
     ['REMINDER_SCHEDULE_HOURS', '24,soon', 'REMINDER_SCHEDULE_HOURS must be whole numbers'],

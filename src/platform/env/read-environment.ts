@@ -125,6 +125,8 @@ function* contradictions(environment: Environment): Generator<string> {
     yield 'SCS_BASE_URL must be the address before /api/v1/ssa, which each request adds';
   if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
     yield `EVENT_BROKER_URL ${UNPARSED}`;
+  if (!hasReadableCredentials(environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? 'http://none'))
+    yield `OTEL_EXPORTER_OTLP_ENDPOINT ${UNPARSED}`;
   if (environment.WEBHOOKS_VIA_PROXY && !(environment.HTTPS_PROXY ?? environment.HTTP_PROXY))
     yield 'WEBHOOKS_VIA_PROXY needs HTTPS_PROXY or HTTP_PROXY';
   const passed = readPassThrough(environment.SCS_PASS_THROUGH ?? 'GET none');

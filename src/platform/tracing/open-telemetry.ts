@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { within } from '../async/within.js';
+import { ConfigurationError } from '../env/configuration-error.js';
 import type { Environment } from '../env/environment.js';
 import { proxiedAgent } from '../http-client/proxied.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
@@ -31,9 +32,13 @@ export function openTelemetry(environment: Environment) {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ ...instance, 'pv_onboarding.role': environment.ROLE }))
     .merge(detectResources({ detectors: [envDetector] }));
-  const url = new URL(
-    process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || environment.OTEL_EXPORTER_OTLP_ENDPOINT!,
-  );
+  const endpoint = process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || environment.OTEL_EXPORTER_OTLP_ENDPOINT!;
+  if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint))
+    throw new ConfigurationError(
+      ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL that begins with http:// or https://'],
+      [],
+    );
+  const url = new URL(endpoint);
   const tls = {
     ca: readFileOf('CERTIFICATE'),
     cert: readFileOf('CLIENT_CERTIFICATE'),
