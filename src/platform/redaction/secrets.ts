@@ -61,6 +61,14 @@ export function withoutSecrets(text: string): string {
     .replace(URL_PASSWORD, `$1${HIDDEN}@`);
 }
 
+/** Returns the text without secrets that not the whole process knows, such as those of one receiver. */
+export const withoutValues = (text: string, values: readonly string[]): string =>
+  values
+    .filter((value) => value.length >= LEAST_SECRET_LENGTH)
+    .flatMap(formsOf)
+    .sort((a, b) => b.length - a.length)
+    .reduce((rest, form) => rest.replaceAll(form, HIDDEN), text);
+
 /** Returns one pattern, so that no replacement is examined again. The longest value comes first, because it may contain another. */
 function knownSecrets(): RegExp | null {
   const values = [...secrets, ...tokens].sort((a, b) => b.length - a.length);
@@ -74,11 +82,21 @@ const passwordOf = (url: string) => (URL.canParse(url) ? decodeURIComponent(new 
 const brokerSecretOf = (url: string): string =>
   passwordOf(url) || (URL.canParse(url) ? decodeURIComponent(new URL(url).username) : '');
 
-/** Returns the value as is, URL-encoded, form-encoded, escaped for JSON, and in base64. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": '#39',
+};
+
+/** Returns the value as is, URL-encoded, form-encoded, escaped for JSON (PHP escapes `/`, too) and for HTML, and in base64. */
 const formsOf = (value: string): string[] => [
   value,
   encodeURIComponent(value),
   new URLSearchParams({ v: value }).toString().slice(2),
   JSON.stringify(value).slice(1, -1),
+  JSON.stringify(value).slice(1, -1).replaceAll('/', '\\/'),
+  value.replace(/[&<>"']/g, (mark) => `&${ENTITIES[mark]};`),
   Buffer.from(value).toString('base64'),
 ];

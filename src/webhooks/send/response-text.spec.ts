@@ -48,6 +48,26 @@ describe('the stored text of a response', () => {
     const text = await readResponseText(chunks('you sent whsec_abc and token-of-theirs'), undefined, secrets);
     expect(text).toBe('you sent [redacted] and [redacted]');
   });
+
+  it.each([
+    ['as JSON', 'Token a/b"cdefg', String.raw`a\/b\"cdefg`],
+    ['in a page', "Token <a&b'cdef>", '&lt;a&amp;b&#39;cdef&gt;'],
+    ['in a URL', 'Token a/b+cdefg', 'a%2Fb%2Bcdefg'],
+    ['without its scheme', 'Bearer key-of-theirs', 'key-of-theirs'],
+    ['decoded', `Basic ${Buffer.from('theirs:pass:word').toString('base64')}`, 'pass:word'],
+  ])('contains no secret that the receiver quotes %s', async (_, header, quoted) =>
+    expect(await readResponseText(chunks(`not "${quoted}".`), undefined, [header])).toBe('not "[redacted]".'),
+  );
+
+  it('contains no half of a secret at its end', async () => {
+    const secret = 'key-of-theirs-again';
+    for (let length = 1_000; length < 1_030; length++) {
+      const text = await readResponseText(chunks('- '.repeat(500).padEnd(length, '-'), secret), undefined, [
+        secret,
+      ]);
+      expect(text).not.toContain('key-');
+    }
+  });
 });
 
 describe('the outcome of a response', () => {

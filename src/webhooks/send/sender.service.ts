@@ -8,7 +8,7 @@ import { describeConnectionError, MAX_HEADER_BYTES } from '../../platform/http-c
 import { respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { redact } from '../../platform/redaction/redaction.js';
-import { HIDDEN } from '../../platform/redaction/secrets.js';
+import { withoutValues } from '../../platform/redaction/secrets.js';
 import { VERSION } from '../../platform/build.js';
 import type { SendOutcome } from '../../delivery/delivery-plan.rules.js';
 import { refusalOf } from './addresses.js';
@@ -20,10 +20,10 @@ import { signedHeaders, type Message } from './signature.js';
 const DEADLINE_MS = 15_000;
 /** The number of bytes of a response body that are stored and shown. */
 const STORED_BYTES = 1_024;
+/** The number that is examined for secrets: a secret at the end of the stored part, cut in half, would not be recognised. */
+const EXAMINED_BYTES = 8_192;
 /** Bodies of at most 64 KiB are read completely, so that their connection can be reused. The rest of a longer body is not read. */
 const READ_BYTES = 65_536;
-/** Shorter secrets are not redacted, because they may be common words, which appear in any response. */
-const SHORTEST_SECRET = 6;
 /** Servers close idle connections after 5 s (Node) or more. We close them earlier, so that no request is sent on a closing connection. */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -118,7 +118,7 @@ export async function readResponseText(
   let size = 0;
   try {
     for await (const chunk of body) {
-      if (size < STORED_BYTES) chunks.push(chunk);
+      if (size < EXAMINED_BYTES) chunks.push(chunk);
       size += chunk.length;
       if (size > READ_BYTES) break;
     }
@@ -128,9 +128,19 @@ export async function readResponseText(
   // Does not decode encoded bodies: we accept no encoding, and the body may be a decompression bomb.
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return undefined;
   // TextDecoder never returns lone surrogates, which PostgreSQL would reject. `redact` removes control characters.
-  let text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, STORED_BYTES));
-  for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, HIDDEN);
-  return redact(text, STORED_BYTES) || undefined;
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, EXAMINED_BYTES));
+  const safe = redact(withoutValues(text, secrets.flatMap(partsOf)), EXAMINED_BYTES);
+  return new TextDecoder().decode(Buffer.from(safe).subarray(0, STORED_BYTES), { stream: true }) || undefined;
+}
+
+/** Returns what a receiver may quote of a header: its value, the credentials after the scheme, and what Basic has of them. */
+function partsOf(value: string): string[] {
+  const [scheme = '', ...credentials] = value.split(' ');
+  const [user = '', ...password] =
+    scheme.toLowerCase() === 'basic'
+      ? Buffer.from(credentials.join(' '), 'base64').toString().split(':')
+      : [];
+  return [value, ...credentials, `${user}:${password.join(':')}`, password.join(':')];
 }
 
 const describe = (error: Error): string =>
