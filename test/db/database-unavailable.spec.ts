@@ -1,9 +1,11 @@
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Database } from '../../src/platform/database/database.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../src/platform/problem/database-unavailable.js';
 import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
+import { listen } from '../setup/receivers/servers.js';
 import { waitFor } from '../setup/wait-for.js';
 
 const POOL_SIZE = 2;
@@ -87,6 +89,36 @@ describe('isDatabaseUnavailable', () => {
     const find = { 'a read of rows': () => nowhere.prisma.user.findMany() };
     expect(await unrecognised({ ...ways(nowhere, QUICK), ...find })).toEqual([]);
   });
+
+  it.each<[what: string, change: (url: URL) => void]>([
+    ['a socket that is gone', (url) => url.searchParams.set('host', '/tmp/no-such-folder')],
+    ['a server without TLS', (url) => url.searchParams.set('sslmode', 'verify-full')],
+  ])('recognises %s', async (_, change) => {
+    expect(await unrecognised(ways(open(change), QUICK))).toEqual([]);
+  });
+
+  it('recognises a server or pooler that ends the connection, whatever its SQLSTATE', async () => {
+    const fields = Buffer.from('SFATAL\0CXX000\0Mno such tenant\0\0');
+    const refusal = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.from([fields.length + 4]), fields]);
+    const server = createServer((socket) =>
+      socket.on('error', () => {}).once('data', () => socket.end(refusal)),
+    );
+    const port = await listen(server);
+    expect(
+      await unrecognised(
+        ways(
+          open((url) => (url.port = `${port}`)),
+          QUICK,
+        ),
+      ),
+    ).toEqual([]);
+    server.close();
+  });
+
+  it.each(['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'])(
+    'recognises a certificate at fault: %s',
+    (code) => expect(isDatabaseUnavailable(Object.assign(new Error('refused'), { code }))).toBe(true),
+  );
 
   it('recognises a statement that reached its time limit', async () => {
     const database = open();

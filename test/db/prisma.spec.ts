@@ -68,6 +68,19 @@ describe('one transaction for SQL and Prisma', () => {
     expect([await failure(byPrisma), await failure(bySql)]).toEqual(['23505', '22012']);
   });
 
+  it('runs statements that the server has forgotten, as after DISCARD ALL', async () => {
+    const one = prepared('test.one')`SELECT 1 AS one`;
+    const forget = () =>
+      database.transaction(async (tx) => {
+        await tx.query(one);
+        await tx.query('DEALLOCATE ALL');
+      });
+    await forget();
+    expect(await database.query(one)).toEqual([{ one: 1 }]);
+    await forget();
+    expect(await database.transaction((tx) => tx.query(one))).toEqual([{ one: 1 }]);
+  });
+
   it('runs again after a deadlock that Prisma has met', async () => {
     const [one, other] = [user(), user()];
     await database.prisma.user.createMany({ data: [one, other] });

@@ -13,9 +13,9 @@ export function sqlState(error: unknown): string | undefined {
 
 /**
  * Returns whether a named statement may work again without its name: PostgreSQL refused to plan it (classes 0A and 42), for example because
- * a migration has retyped a column since it was prepared. The statement was not executed.
+ * a migration has retyped a column since it was prepared, or has lost it (26), as by DISCARD ALL. The statement was not executed.
  */
-export const mayBeOutdated = (error: unknown): boolean => /^(0A|42)/.test(sqlState(error) ?? '');
+export const mayBeOutdated = (error: unknown): boolean => /^(0A|26|42)/.test(sqlState(error) ?? '');
 
 /** Returns a text for an error of the database that contains no values: its SQLSTATE, or that it did not respond. */
 export function describeState(error: unknown): string {
