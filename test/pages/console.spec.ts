@@ -596,12 +596,13 @@ describeInChromium('the console, in Chromium', () => {
       await page.getByRole('button', { name: 'Check the corrected rows' }).click();
       await page.getByText('500 rows will be registered at the provider').waitFor();
       expect(await page.getByLabel(/^EAN-code of row/).count()).toBe(0);
-      await page.getByRole('button', { name: 'Register 500 rows' }).click();
+      await page.getByRole('button', { name: 'Register 500 rows' }).dblclick();
       await page.getByRole('heading', { name: 'klanten, Klanten' }).waitFor();
     });
-    const [campaign] = await database.query<{ id: string; rows: number }>(
+    const [campaign, another] = await database.query<{ id: string; rows: number }>(
       `SELECT id, rows FROM campaigns WHERE name = 'klanten, Klanten' AND status <> 'checked'`,
     );
+    expect(another).toBeUndefined();
     const { body } = await client.call<{ summary: object }>('GET', `/campaigns/${campaign!.id}`);
     expect([campaign!.rows, body.summary]).toEqual([500, expect.objectContaining({ invalid: 0 })]);
     // The other tests need the capacity of the service.
@@ -645,7 +646,7 @@ describeInChromium('the console, in Chromium', () => {
       await dialog.getByLabel('For').selectOption('duty');
       await picture(page, 'console-key');
       expect(await faultsOf(page)).toEqual([]);
-      await dialog.getByRole('button', { name: 'Create a key' }).click();
+      await dialog.getByRole('button', { name: 'Create a key' }).dblclick();
       const once = page.getByRole('dialog', { name: 'The key “night shift”' });
       const key = await once.locator('pre').innerText();
       const url = `${service.url}/api/v1/registrations`;
@@ -654,6 +655,7 @@ describeInChromium('the console, in Chromium', () => {
       await once.getByRole('button', { name: 'Close' }).click();
       expect(await page.getByText(key).count()).toBe(0);
       const row = page.getByRole('row', { name: /night shift/ });
+      expect(await row.count()).toBe(1);
       await row.getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await row.getByText('revoked').waitFor();

@@ -45,6 +45,24 @@ export const client = createClient({
   },
 });
 
+const unanswered = new Map<string, string>();
+
+/**
+ * Sends a request that creates something, with the same Idempotency-Key until one is answered: by a double click, or after a lost response,
+ * the service does it once. `what`: what two requests have in common that are the same.
+ */
+export async function once<T>(
+  what: object,
+  send: (header: { 'Idempotency-Key': string }) => Promise<{ readonly data: T }>,
+): Promise<T> {
+  const name = JSON.stringify(what);
+  const key = unanswered.get(name) ?? crypto.randomUUID();
+  unanswered.set(name, key);
+  const { data } = await send({ 'Idempotency-Key': key });
+  unanswered.delete(name);
+  return data;
+}
+
 /** Calls an operation as a remedy names it. Returns the body of the response. */
 export async function callRemedy({ method, path, body }: Remedy): Promise<unknown> {
   const call = client[method as 'POST' | 'PATCH'] as unknown as (

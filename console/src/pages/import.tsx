@@ -2,7 +2,7 @@ import { Alert, Button, Checkbox, Group, Textarea, TextInput } from '@mantine/co
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Schemas } from '#client/client.js';
-import { client } from '../api/client.js';
+import { client, once } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { Choice } from '../parts/choice.js';
 import { navigate } from '../parts/link.js';
@@ -349,16 +349,13 @@ function Prepare({ file }: { readonly file: TableFile }) {
   );
 }
 
-async function send(
-  body: string,
-  query: { dryRun: boolean; name: string; invite: boolean },
-): Promise<Campaign> {
-  const { name, ...others } = query;
-  const { data } = await client.POST('/api/v1/campaigns', {
-    params: { query: { ...others, ...(name !== '' && { name }) } },
-    body,
-    bodySerializer: (text: string) => text,
-    headers: { 'content-type': 'text/csv; charset=utf-8' },
+const send = (body: string, query: { dryRun: boolean; name: string; invite: boolean }): Promise<Campaign> =>
+  once({ ...query, body }, (header) => {
+    const { name, ...others } = query;
+    return client.POST('/api/v1/campaigns', {
+      params: { header, query: { ...others, ...(name !== '' && { name }) } },
+      body,
+      bodySerializer: (text: string) => text,
+      headers: { 'content-type': 'text/csv; charset=utf-8' },
+    });
   });
-  return data;
-}

@@ -1,7 +1,7 @@
 import { Alert, Checkbox, Code, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
-import { client } from '../api/client.js';
+import { client, once } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { Act, textIn } from '../parts/act.js';
 import { Choice } from '../parts/choice.js';
@@ -90,11 +90,10 @@ export function KeysPage() {
   );
 }
 
-async function create(form: FormData) {
+function create(form: FormData) {
   const scopes = form.getAll('scope').filter((each) => typeof each === 'string') as Scope[];
   const body = { name: textIn(form, 'name') ?? '', scopes };
-  const header = { 'Idempotency-Key': crypto.randomUUID() };
-  return (await client.POST('/api/v1/api-keys', { params: { header }, body })).data;
+  return once(body, (header) => client.POST('/api/v1/api-keys', { params: { header }, body }));
 }
 
 /** The fields of a new key. A preset marks the scopes that a role needs. */

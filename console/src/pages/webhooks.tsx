@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
-import { client, type Endpoint } from '../api/client.js';
+import { client, type Endpoint, once } from '../api/client.js';
 import { useEndpoints } from '../api/queries.js';
 import { Act, textIn } from '../parts/act.js';
 import { useNow } from '../parts/clock.js';
@@ -60,14 +60,13 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
   );
 }
 
-async function create(form: FormData) {
+function create(form: FormData) {
   const body = {
     url: textIn(form, 'url') ?? '',
     description: textIn(form, 'description'),
     types: typesIn(form),
   };
-  const header = { 'Idempotency-Key': crypto.randomUUID() };
-  return (await client.POST('/api/v1/webhook-endpoints', { params: { header }, body })).data;
+  return once(body, (header) => client.POST('/api/v1/webhook-endpoints', { params: { header }, body }));
 }
 
 const NewEndpoint = () => (

@@ -1,6 +1,6 @@
 import { Textarea } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { client, type StalledItem } from '../api/client.js';
+import { client, type StalledItem, once } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { commonRemedies } from '../rules/bulk.js';
 import type { Subject } from '../rules/invalidation.js';
@@ -112,9 +112,10 @@ async function begin(operationId: string, form: FormData, body: object | undefin
     reason: textIn(form, 'reason') ?? '',
     ...(body && { arguments: { ...body } }),
   };
-  const header = { 'Idempotency-Key': crypto.randomUUID() };
-  const { data } = await client.POST('/api/v1/bulk-actions', { params: { header }, body: input });
-  return { id: data.id, shown };
+  const { id } = await once(input, (header) =>
+    client.POST('/api/v1/bulk-actions', { params: { header }, body: input }),
+  );
+  return { id, shown };
 }
 
 /** The page with what was done by a bulk action. */
