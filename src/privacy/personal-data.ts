@@ -27,18 +27,23 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   REPEATABLE_REQUESTS,
 ];
 
-/** Finds the ids of user $1. A session that retention deletes meanwhile is in one of its two tables. */
+/** Finds the ids of user $1, and the EANs, also those of the registrations $2. A session that retention deletes meanwhile is in one of its two tables. */
 export const FIND_IDS = `
     SELECT ARRAY(SELECT id FROM grid_locations WHERE user_id = $1::uuid) AS "gridLocationIds",
            ARRAY(SELECT i.id FROM invitations i JOIN grid_locations g ON g.id = i.grid_location_id
                   WHERE g.user_id = $1) AS "invitationIds",
            ARRAY(SELECT id FROM onboarding_sessions WHERE user_id = $1
-                 UNION SELECT session_id FROM pruned_sessions WHERE user_id = $1) AS "sessionIds"`;
+                 UNION SELECT session_id FROM pruned_sessions WHERE user_id = $1) AS "sessionIds",
+           ARRAY(SELECT ean FROM grid_locations WHERE user_id = $1 AND ean IS NOT NULL
+                 UNION SELECT unnest(eans) FROM registrations WHERE id = ANY ($2::uuid[])) AS eans`;
 
 export async function findPerson(
   sql: Sql,
   known: Pick<Person, 'userId' | 'tenantReference' | 'registrationIds'>,
 ): Promise<Person> {
-  const [ids] = await sql.query<Omit<Person, keyof typeof known>>(FIND_IDS, [known.userId]);
+  const [ids] = await sql.query<Omit<Person, keyof typeof known>>(FIND_IDS, [
+    known.userId,
+    known.registrationIds,
+  ]);
   return { ...known, ...ids! };
 }

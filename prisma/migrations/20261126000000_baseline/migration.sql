@@ -487,6 +487,8 @@ CREATE INDEX campaign_rows_accepted_idx ON campaign_rows (campaign_id, line) WHE
 CREATE INDEX campaign_rows_campaign_id_status_line_idx ON campaign_rows(campaign_id, status, line);
 -- The summary counts problems. Few rows have any.
 CREATE INDEX campaign_rows_problems_idx ON campaign_rows (campaign_id) WHERE problems <> '[]';
+-- Finds the rows of an erased person that have no reference, or have it in another column.
+CREATE INDEX campaign_rows_invalid_fields_idx ON campaign_rows USING gin (fields) WHERE status = 'invalid';
 -- The check finds the rows of a reference, and an erasure those of a person in every campaign.
 CREATE INDEX campaign_rows_tenant_reference_idx ON campaign_rows(tenant_reference);
 COMMENT ON TABLE campaign_rows IS 'The rows of campaigns, each with one EAN of a customer: intents, from which a worker makes registrations. Holds personal data until CAMPAIGN_ROWS_DAYS after the end of the campaign, or until the person is erased.';

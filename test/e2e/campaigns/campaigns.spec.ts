@@ -470,6 +470,35 @@ describe('the erasure of a person', () => {
     expect(await statusesOf(paused)).toEqual(['cancelled']);
   });
 
+  it('empties the invalid rows that have its EAN without a reference, or in the place of one, but none of another person', async () => {
+    const [tenantReference, ean] = [randomUUID(), newValidEan()];
+    await register(tenantReference, ean);
+    const other = `other-${tenantReference}`;
+    const file = [
+      'tenantReference,ean,metadata.note',
+      `,${ean},Anna de Vries`,
+      `${ean},${tenantReference},Anna de Vries`,
+      `,${tenantReference},Anna de Vries`,
+      `${other},12${ean},Bert`,
+      `${other}2,${ean},Carla,too many cells`,
+    ].join('\n');
+    for (const dryRun of [true, false]) {
+      const { body } = await upload(service, file, `dryRun=${dryRun}`);
+      if (!dryRun) await finished(body.id);
+      expect((await rowsOf(service, body.id)).map(({ status }) => status)).toEqual(Array(5).fill('invalid'));
+    }
+    await service.app.get(ErasuresStore).eraseReference(tenantReference, 'test');
+    const rows = await database.query<{ row: string }>(
+      `SELECT r::text AS row FROM campaign_rows r WHERE r::text LIKE ANY (ARRAY['%Anna%', '%Bert%', '%Carla%'])`,
+    );
+    expect(rows.map(({ row }) => /Anna|Bert|Carla/.exec(row)![0]).sort()).toEqual([
+      'Bert',
+      'Bert',
+      'Carla',
+      'Carla',
+    ]);
+  });
+
   it('is told to whoever uploads its reference again, until it is registered', async () => {
     const name = randomUUID();
     const tenantReference = `Müller ${name}`;

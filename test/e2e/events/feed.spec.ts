@@ -68,6 +68,7 @@ const NOBODY = {
   gridLocationIds: [],
   sessionIds: [],
   invitationIds: [],
+  eans: [],
 };
 
 describe('GET /api/v1/events', () => {
