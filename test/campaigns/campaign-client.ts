@@ -50,8 +50,15 @@ export async function rowsOf(service: Service, id: string, query = ''): Promise<
   }
 }
 
-/** Returns a text for each row: its line number, its status, and its problems as `column:code`. */
+/** Returns a text for each row: its line number, its status, and its problems as `column:code(the numbers and quotes of the message)`. */
 export const reportOf = (rows: readonly Row[]): string[] =>
   rows.map(({ line, status, problems }) =>
-    [line, status, ...problems.map(({ column, code }) => `${column ?? '*'}:${code}`)].join(' '),
+    [
+      line,
+      status,
+      ...problems.map(({ column, code, message }) => {
+        const named = message.match(/"[^"]*"|\d+/g);
+        return `${column ?? '*'}:${code}${named === null ? '' : `(${named.join()})`}`;
+      }),
+    ].join(' '),
   );

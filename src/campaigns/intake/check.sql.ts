@@ -168,7 +168,7 @@ export const WARN_ELSEWHERE = `
  */
 export const WARN_SHARED = `
     WITH shared AS (
-      SELECT tenant_reference, count(DISTINCT ean) AS eans FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'known')
+      SELECT tenant_reference, count(DISTINCT ean) AS eans FROM campaign_rows WHERE campaign_id = $1
       GROUP BY 1 HAVING count(DISTINCT ean) > CASE WHEN tenant_reference !~ '[1-9]'
              OR tenant_reference ~ '^[0-9]{1,4}([-./])[0-9]{1,2}\\1[0-9]{1,4}( |$)' THEN 1 ELSE 20 END
     )
@@ -202,7 +202,7 @@ export const WARN_DECLINED = `
     WITH declined AS (
       SELECT u.tenant_reference, g.ean
         FROM invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id
-       WHERE i.erased_at IS NULL AND (i.declined_at IS NOT NULL OR ${CONSENT_WITHDRAWN_AT} IS NOT NULL) AND NOT ${IS_REPLACED}
+       WHERE (i.declined_at IS NOT NULL OR ${CONSENT_WITHDRAWN_AT} IS NOT NULL) AND NOT ${IS_REPLACED}
     )
     UPDATE campaign_rows AS r SET problems = ${withProblem(ROW, 'owner_declined', `'The owner has declined, or withdrawn the consent: does the owner want to be asked again?'`)}
       FROM declined

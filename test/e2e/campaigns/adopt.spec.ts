@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Scope } from '../../../src/access/scopes.js';
 import { MARK_REPEATED } from '../../../src/campaigns/adoption/adoption.sql.js';
+import { AdoptionStore } from '../../../src/campaigns/adoption/adoption.store.js';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { campaignStatus } from '../../setup/campaign.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
-import { insertRow } from '../../db/valid-rows.js';
+import { insertRow, tomorrow } from '../../db/valid-rows.js';
 import { newEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -164,40 +165,55 @@ describe('adopting what exists', () => {
       tenantReference: 'session',
       user: { ...fresh.user, id: first.sessionId },
     };
-    const cases: [object, string][] = [
-      [otherUser, 'user.id'],
-      [otherEan, 'user.gridLocations'],
-      [takenId, 'user.id'],
-      [takenLocation, 'user.gridLocations[0].id'],
-      [sessionAsUser, 'user.id'],
+    const registration = (status: string, tenant_reference: string) =>
+      insertRow(database.pool, 'registrations', { status, tenant_reference });
+    await registration('uncertain', 'open');
+    await registration('discarded', fresh.tenantReference);
+    const cases: [object, string, string][] = [
+      [otherUser, 'user.id', 'the reference is registered with another user'],
+      [otherEan, 'user.gridLocations', 'the user has other grid locations in our database'],
+      [takenId, 'user.id', 'the id belongs to another reference or object in our database'],
+      [takenLocation, 'user.gridLocations[0].id', 'the id belongs to another user in our database'],
+      [sessionAsUser, 'user.id', 'the id belongs to another reference or object in our database'],
+      [
+        { ...takenId, tenantReference: 'open' },
+        'tenantReference',
+        'the reference has an open registration: decide about it first',
+      ],
     ];
-    for (const [row, field] of cases) {
+    for (const [row, column, text] of cases) {
+      const problem = { column, code: 'adopt_contradicts', message: `${column}: ${text}` };
       const { body } = await send([row, row], '&dryRun=true');
-      expect(reportOf(await rowsOf(service, body.id))).toEqual([
-        `1 invalid ${field}:adopt_contradicts`,
-        '2 invalid *:duplicate_row',
+      expect(await rowsOf(service, body.id)).toMatchObject([
+        { status: 'invalid', problems: [problem] },
+        { status: 'invalid', problems: [{ code: 'duplicate_row' }] },
       ]);
-      expect(reportOf(await adopt([row]))).toEqual([`1 invalid ${field}:adopt_contradicts`]);
+      expect(await adopt([row])).toMatchObject([{ status: 'invalid', problems: [problem] }]);
     }
     expect((await client.call('GET', `/users/${second.userId}`)).status).toBe(404);
+    const { body } = await send([fresh], '&dryRun=true');
+    expect(reportOf(await rowsOf(service, body.id))).toEqual(['1 accepted']);
+    expect(reportOf(await adopt([fresh]))).toEqual(['1 registered']);
   });
 
   it('adopts none of the users that have the id of another in the file, also in a dry run', async () => {
     const rows = (await control.seed(6)).map(rowOf) as [Row, Row, Row, Row, Row, Row];
     const [one, two, three, four, five, six] = rows;
-    two.user.id = one.user.id;
+    two.user = { id: one.user.id, gridLocations: [{ id: one.user.gridLocations[0]!.id, ean: newEan() }] };
     four.user.gridLocations[0]!.id = three.user.gridLocations[0]!.id.toUpperCase();
     five.user.id = six.user.gridLocations[0]!.id;
-    const fields = ['user.id', 'user.id', ...Array<string>(2).fill('user.gridLocations[0].id')];
-    const report = [...fields, 'user.id', 'user.gridLocations[0].id'].map(
-      (field, index) => `${index + 1} invalid ${field}:adopt_contradicts`,
-    );
+    const report = [
+      '1 invalid user.id:adopt_contradicts(2)',
+      '2 invalid user.id:adopt_contradicts(1)',
+      '3 invalid user.gridLocations[0].id:adopt_contradicts(0,4)',
+      '4 invalid user.gridLocations[0].id:adopt_contradicts(0,3)',
+      '5 invalid user.id:adopt_contradicts(6)',
+      '6 invalid user.gridLocations[0].id:adopt_contradicts(0,5)',
+    ];
     const { body } = await send(rows, '&dryRun=true');
-    const checked = await rowsOf(service, body.id);
-    expect(reportOf(checked)).toEqual(report);
-    expect(checked[0]!.problems[0]!.message).toBe('user.id: line 2 has the same id');
+    expect(reportOf(await rowsOf(service, body.id))).toEqual(report);
     expect(reportOf(await adopt([...rows, rowOf(await seedOne())]))).toEqual([...report, '7 registered']);
-    expect(reportOf(await adopt([one, one]))).toEqual(['1 registered', '2 invalid *:duplicate_row']);
+    expect(reportOf(await adopt([one, one]))).toEqual(['1 registered', '2 invalid *:duplicate_row(1)']);
   });
 
   it('keeps the warnings of a row that repeats another', async () => {
@@ -245,6 +261,47 @@ describe('adopting what exists', () => {
       async () => (await campaignStatus(database, id)) === 'finished',
     );
     expect(reportOf(await rowsOf(service, id))).toEqual(['1 invalid user.id:adopt_contradicts']);
+  });
+
+  it('keeps the current session of a location, and takes no session for that of another brand', async () => {
+    const existing = await seedOne();
+    await adopt([{ ...rowOf(existing), sessions: [] }]);
+    const { body: current } = await client.start(existing.gridLocationId);
+    expect(reportOf(await adopt([rowOf(existing)]))).toEqual(['1 known']);
+    const superseded = [await client.session(existing.sessionId), await client.session(current.id)];
+    expect(superseded.map(({ supersededAt }) => supersededAt)).toEqual([expect.any(String), null]);
+    const sessions = [{ id: existing.sessionId, brand: 'acme' }];
+    const message = 'The session belongs to another user, location or brand in our database';
+    expect(await adopt([{ ...rowOf(existing), sessions }])).toMatchObject([{ problems: [{ message }] }]);
+  });
+
+  it('waits after a restore, and takes nothing of a worker that has lost its lease, or of a cancelled row', async () => {
+    const store = service.app.get(AdoptionStore);
+    const [token, late] = [randomUUID(), randomUUID()];
+    const { id } = await insertRow<{ id: string }>(database.pool, 'campaigns', {
+      ...{ adopts: true, status: 'running', lease_token: token, lease_until: tomorrow(), due_at: 'infinity' },
+    });
+    const { user, tenantReference } = rowOf(await seedOne());
+    const adoption = { user: { ...user, tenantReference }, sessions: [] };
+    const given = { campaign_id: id, line: 1, status: 'accepted', tenant_reference: tenantReference };
+    await insertRow(database.pool, 'campaign_rows', {
+      ...given,
+      adoption: JSON.stringify(adoption),
+      metadata: {},
+    });
+    const linesFor = async (lease: string) =>
+      (await store.findNext(id, lease, 9, [])).map(({ line }) => line);
+    const [row] = await store.findNext(id, token, 9, []);
+    expect([await linesFor(late), await store.adoptUser(id, late, row!)]).toEqual([[], null]);
+    await database.query('INSERT INTO restores (last_sequence, first_sequence) VALUES (0, 1)');
+    expect(await store.adoptUser(id, token, row!)).toBeNull();
+    await database.query('DELETE FROM restores');
+    await database.query(`UPDATE campaigns SET status = 'paused' WHERE id = $1`, [id]);
+    expect(await linesFor(token)).toEqual([]);
+    await database.query(`UPDATE campaign_rows SET status = 'cancelled' WHERE campaign_id = $1`, [id]);
+    expect(await store.adoptUser(id, token, row!)).toBeNull();
+    expect(await store.end(id, row!, 'known', randomUUID(), [])).toBe(false);
+    await database.query('DELETE FROM campaigns WHERE id = $1', [id]);
   });
 
   it('believes no session that is gone, of another user or unreadable, and keeps the user', async () => {
@@ -295,15 +352,10 @@ describe('adopting what exists', () => {
     const later = { ...rowOf(await seedOne()), sessions: [] };
     later.user.gridLocations[0]!.ean = five.user.gridLocations[0]!.ean;
     const { body } = await send([one, two, one, three, four, later], '&dryRun=true');
-    const checked = await rowsOf(service, body.id);
     const warned = 'accepted user.gridLocations:ean_elsewhere';
-    expect(reportOf(checked)).toEqual([
-      ...[1, 2, 3].map((line) => `${line} invalid tenantReference:adopt_contradicts`),
+    expect(reportOf(await rowsOf(service, body.id))).toEqual([
+      ...[3, 1, 1].map((other, at) => `${at + 1} invalid tenantReference:adopt_contradicts(${other})`),
       ...[4, 5, 6].map((line) => `${line} ${warned}`),
-    ]);
-    expect(checked.slice(0, 2).map(({ problems }) => problems[0]!.message)).toEqual([
-      'tenantReference: line 3 has it too, and the lines of this reference differ',
-      'tenantReference: line 1 has it too, and the lines of this reference differ',
     ]);
   });
 
@@ -350,12 +402,12 @@ describe('adopting what exists', () => {
     );
     expect(reportOf(await rowsOf(service, body.id))).toEqual([
       '1 invalid user.id:adopt_invalid user.tenantReference:adopt_invalid',
-      '2 invalid user.gridLocations[0].ean:adopt_invalid',
-      '3 invalid user.gridLocations:adopt_invalid',
-      '4 invalid sessions[0].gridLocationId:adopt_invalid',
-      '5 invalid *:json_invalid',
+      '2 invalid user.gridLocations[0].ean:adopt_invalid(0,18,1)',
+      '3 invalid user.gridLocations:adopt_invalid(1,100)',
+      '4 invalid sessions[0].gridLocationId:adopt_invalid(0)',
+      '5 invalid *:json_invalid("ean")',
       '6 accepted',
-      '7 invalid *:duplicate_row',
+      '7 invalid *:duplicate_row(6)',
     ]);
     const csv = await upload(service, `tenantReference,ean\na,${newEan()}`, 'adopt=true');
     expect(csv).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
@@ -373,11 +425,15 @@ describe('adopting what exists', () => {
     );
     expect(invited.map(({ id }) => id).sort()).toEqual([existing.gridLocationId, second.id].sort());
     expect(row!.invitationUrl).not.toBeNull();
+    const [{ url }] = (await client.list(`/invitations?gridLocationId=${second.id}`)) as [{ url: string }];
+    await fetch(`${url}/decline`, { method: 'POST', redirect: 'manual' });
+    const again = await send([{ ...given, user, sessions }], '&dryRun=true');
+    expect(reportOf(await rowsOf(service, again.body.id))).toEqual(['1 known *:owner_declined']);
     await service.app.get(ErasuresStore).eraseReference(existing.tenantReference, 'test');
     const stored = await database.query('SELECT adoption, fields FROM campaign_rows WHERE user_id = $1', [
       existing.userId,
     ]);
-    expect(stored).toEqual([{ adoption: null, fields: [] }]);
+    expect(stored).toEqual(Array(2).fill({ adoption: null, fields: [] }));
     const later = await adopt([rowOf(existing)]);
     expect(reportOf(later)).toEqual(['1 invalid user.id:adopt_contradicts']);
   });

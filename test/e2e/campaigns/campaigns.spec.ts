@@ -7,7 +7,7 @@ import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import type { CampaignView } from '../../../src/campaigns/campaign.view.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';
-import { TestClient } from '../../setup/client.js';
+import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { CampaignsStore } from '../../../src/campaigns/campaigns.store.js';
 import type { Page } from '../../../src/platform/http/page.js';
 import { CAMPAIGNS_CHANNEL } from '../../../src/campaigns/drain/drain.sql.js';
@@ -515,7 +515,16 @@ describe('the erasure of a person', () => {
       );
     };
     const both = [2, 3].map((line) => [line, 'tenantReference']);
+    // A registration that has ended since hides no erasure.
+    await insertRow(database.pool, 'registrations', {
+      tenant_reference: tenantReference,
+      status: 'discarded',
+    });
     expect(await erasedLines(true)).toEqual(both);
+    // References are hashed 500 at a time.
+    const others = Array.from({ length: 500 }, () => `${randomUUID()},${newValidEan()}\n`);
+    const { body: long } = await upload(service, file.replace('\n', `\n${others.join('')}`));
+    expect(long.problems).toMatchObject({ reference_erased: 2 });
     // Also once another key encrypts: the hash of an erased reference stays under the key of its time.
     const ENCRYPTION_KEYS = [
       Buffer.alloc(32, 'later').toString('base64'),
@@ -524,7 +533,7 @@ describe('the erasure of a person', () => {
     const later = { ROLE: 'api', ENCRYPTION_KEYS } as const;
     expect(await withReplica(service, later, (replica) => erasedLines(true, replica))).toEqual(both);
     expect(await erasedLines(false)).toEqual(both);
-    expect(await erasedLines(true)).toEqual([]);
+    for (const isDryRun of [true, false]) expect(await erasedLines(isDryRun)).toEqual([]);
   });
 });
 
@@ -538,15 +547,21 @@ async function resultOf(id: string, key = client.key): Promise<{ text: string; h
 
 describe('an owner who has declined', () => {
   it('is a warning of an upload that has the customer again, until the tenant has invited again', async () => {
-    const [tenantReference, ean] = [randomUUID(), newEan()];
-    await register(tenantReference, ean);
+    const [tenantReference, ean, another] = [randomUUID(), newValidEan(), newValidEan()];
+    const gridLocations = [{ ean }, { ean: another }];
+    const { body: user } = await client.call<UserAnswer>('POST', '/users', {
+      tenantReference,
+      gridLocations,
+    });
+    const gridLocationId = user.gridLocations.find((each) => each.ean === ean)!.id;
     const inviteAgain = async () =>
-      (await client.call<{ url: string }>('POST', '/invitations', { tenantReference })).body.url;
+      (await client.call<{ url: string }>('POST', '/invitations', { gridLocationId })).body.url;
     const declined = async () => {
-      const file = `tenantReference,ean\n${tenantReference},${ean}`;
+      const file = `tenantReference,ean\n${tenantReference},${ean}\n${tenantReference},${another}`;
       const { body } = await upload(service, file, 'dryRun=true');
-      const [row] = await rowsOf(service, body.id);
-      return row!.problems.some(({ code, column }) => code === 'owner_declined' && column === null);
+      const rows = reportOf(await rowsOf(service, body.id));
+      expect(rows[1]).toBe('3 known');
+      return rows[0] === '2 known *:owner_declined';
     };
     const url = await inviteAgain();
     expect(await declined()).toBe(false);
@@ -638,7 +653,7 @@ describe('result.csv', () => {
     const { text } = await resultOf(body.id);
     expect(text.split('\r\n')[1]).toMatch(/^"=""\d{18}""",Jansen,invalid,.*,,,, Piet$/);
     const again = await upload(service, text);
-    expect(reportOf(await rowsOf(service, again.body.id))).toEqual(['2 invalid *:too_many_cells']);
+    expect(reportOf(await rowsOf(service, again.body.id))).toEqual(['2 invalid *:too_many_cells(8,7)']);
     expect((await resultOf(again.body.id)).text).toContain(', Piet');
   });
 

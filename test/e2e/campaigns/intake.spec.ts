@@ -10,6 +10,7 @@ import { TestClient } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { withClient } from '../../setup/database/with-client.js';
 import { createKey } from '../keys.js';
 
@@ -78,7 +79,9 @@ describe('the file of a campaign', () => {
       problems: { ean_length: 1 },
       finishedAt: null,
     });
-    expect(reportOf(await rowsOf(service, body.id, '&status=invalid'))).toEqual(['3 invalid ean:ean_length']);
+    expect(reportOf(await rowsOf(service, body.id, '&status=invalid'))).toEqual([
+      '3 invalid ean:ean_length(18,1)',
+    ]);
     const list = await client.list<{ id: string }>('/campaigns');
     expect(list[0]).toMatchObject({ id: body.id, status: 'running' });
   });
@@ -243,15 +246,18 @@ describe('the file of a campaign', () => {
       const file = [...header, long('N-1'), good('N-1'), good('N-2')].join('\n');
       const { body } = await upload(service, file, 'dryRun=true', { 'content-type': type });
       const report = reportOf(await rowsOf(service, body.id)).map((line) => line.replace(/^\d+ /, ''));
-      expect(report[0]).toMatch(/^invalid \*:(row_too_long|json_invalid)$/);
-      expect(report.slice(1)).toEqual(['invalid *:other_row_invalid', 'accepted']);
+      expect(report[0]).toMatch(/^invalid \*:(row_too_long|json_invalid)(\(|$)/);
+      expect(report.slice(1)).toEqual([`invalid *:other_row_invalid(${header.length + 1})`, 'accepted']);
     },
   );
 
   it('may have a row of 10 MB, which is invalid, and good rows behind it', async () => {
     const long = `L-1,"${'x'.repeat(10_000_000)}"`;
     const { body } = await upload(service, csv(long, `L-2,${newValidEan()}`));
-    expect(reportOf(await rowsOf(service, body.id))).toEqual(['2 invalid *:row_too_long', '3 accepted']);
+    expect(reportOf(await rowsOf(service, body.id))).toEqual([
+      '2 invalid *:row_too_long(65,536)',
+      '3 accepted',
+    ]);
   });
 
   it('is refused by its length before a client that waits sends it, which otherwise is told to continue', async () => {
@@ -431,14 +437,23 @@ describe.each(FOLDERS)('the worst files of test/campaigns/files/%s', (folder) =>
 
 describe('a dry run', () => {
   it('tells what would happen, and registers nobody', async () => {
-    const [known, other] = [randomUUID(), randomUUID()];
-    const eans = Array.from({ length: 5 }, newValidEan);
+    const [known, other, open, fresh, alike] = Array.from({ length: 5 }, () => randomUUID() as string);
+    const day = `2026-02-03 ${randomUUID()}`;
+    const eans = Array.from({ length: 12 }, newValidEan);
     for (const [tenantReference, ...of] of [
       [known, eans[0], eans[1]],
-      [other, eans[2]],
+      [other, eans[2], eans[0]],
+      [day, eans[10], eans[11]],
     ])
       await client.call('POST', '/users', { tenantReference, gridLocations: of.map((ean) => ({ ean })) });
-    const [fresh, alike] = [randomUUID(), randomUUID()];
+    for (const [status, tenant_reference, ean] of [
+      ['uncertain', open, eans[5]],
+      ['uncertain', randomUUID(), eans[6]],
+      ['discarded', fresh, newValidEan()],
+      ['discarded', fresh!.toUpperCase(), newValidEan()],
+    ])
+      await insertRow(service.database.pool, 'registrations', { status, tenant_reference, eans: [ean] });
+    const invalid = randomUUID();
     const file = csv(
       `${known},${eans[1]}`,
       `${known},${eans[0]}`,
@@ -449,27 +464,45 @@ describe('a dry run', () => {
       `,${eans[0]}`,
       `${known},${eans[1]}`,
       `${alike},${eans[2]}`,
+      `${open},${eans[5]}`,
+      `${randomUUID()},${eans[6]}`,
+      `${other!.toUpperCase()},${eans[7]}`,
+      `${known!.toUpperCase()},${eans[8]}`,
+      `${randomUUID()},${eans[3]}`,
+      `${invalid},5`,
+      `${invalid.toUpperCase()},${eans[9]}`,
+      `${day},${eans[10]}`,
+      `${day},${eans[11]}`,
     );
     const { body } = await upload(service, file);
     expect(body).toMatchObject({
       status: 'checked',
       dryRun: true,
-      summary: { new: 2, known: 2, conflicts: 1, invalid: 1, duplicates: 3 },
-      counts: { accepted: 2, known: 2, invalid: 5, registered: 0 },
-      problems: { reference_conflict: 1, ean_elsewhere: 1, duplicate_row: 3 },
+      summary: { new: 7, known: 5, conflicts: 1, invalid: 2, duplicates: 3 },
+      counts: { accepted: 7, known: 5, invalid: 6, registered: 0 },
+      problems: { reference_conflict: 1, ean_elsewhere: 3, duplicate_row: 3 },
     });
     expect(body.finishedAt).not.toBeNull();
     const rows = await rowsOf(service, body.id);
     expect(reportOf(rows)).toEqual([
-      '2 known',
-      '3 known',
-      '4 invalid *:reference_conflict',
+      '2 known tenantReference:reference_alike',
+      '3 known ean:ean_elsewhere tenantReference:reference_alike',
+      '4 invalid *:reference_conflict(2)',
       '5 accepted',
       '6 accepted ean:ean_elsewhere',
-      '7 invalid *:duplicate_row',
+      '7 invalid *:duplicate_row(5)',
       '8 invalid tenantReference:required',
-      '9 invalid *:duplicate_row',
-      '10 invalid *:duplicate_row',
+      '9 invalid *:duplicate_row(2)',
+      '10 invalid *:duplicate_row(6)',
+      '11 known',
+      '12 accepted ean:ean_elsewhere',
+      '13 accepted tenantReference:reference_alike',
+      '14 accepted tenantReference:reference_alike',
+      '15 accepted',
+      '16 invalid ean:ean_length(18,1)',
+      '17 accepted',
+      '18 known tenantReference:reference_shared(2)',
+      '19 known tenantReference:reference_shared(2)',
     ]);
     expect(rows[0]!.userId).not.toBeNull();
     const begun = await rowsOf(service, (await upload(service, file, '')).body.id);
