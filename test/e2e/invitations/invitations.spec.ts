@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
+import { LinkCodesStore } from '../../../src/invitations/owner/link-codes.store.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { BrandOutages } from '../../../src/brands/brand-outages.service.js';
@@ -112,9 +113,12 @@ describe('an invitation', () => {
     const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
     expect(log.items).toMatchObject([{ action: 'invitation.link_read', actor: `key:${keyId}` }]);
     expect(JSON.stringify(log)).not.toContain(shown.body.url);
+    // Of these, only the first 98 count.
     await service.database.query(
-      `INSERT INTO audit_log (actor, action, details)
-       SELECT 'key:' || $1, 'invitation.link_read', '{}' FROM generate_series(1, 98)`,
+      `INSERT INTO audit_log (actor, action, details, at)
+       SELECT actor, action, '{}', now() - age * interval '1 hour' FROM generate_series(1, 98),
+              (VALUES ('key:' || $1, 'invitation.link_read', 0), ('key:' || $1, 'invitation.link_read', 1),
+                      ('key:' || $1, 'invitation.reminded', 0), ('key:other', 'invitation.link_read', 0)) AS read (actor, action, age)`,
       [keyId],
     );
     expect((await link()).status).toBe(200);
@@ -712,6 +716,16 @@ describe('a message with the link', () => {
     expect((await tell(id, sent(ago(10)))).body.stalled).toBeNull();
     expect((await tell(id, bounced(ago(15)))).body.stalled).toBeNull();
     expect((await tell(id, bounced())).body.stalled?.cause).toBe('unreachable');
+    const log = await client.list<{ action: string; details: object }>(`/audit-log?targets=${id}`);
+    const [back, out] = ['invitation.bounced sms', 'invitation.sent email'];
+    expect(log.map(({ action, details }) => `${action} ${Object.values(details).join()}`)).toEqual([
+      back,
+      back,
+      out,
+      out,
+      back,
+      out,
+    ]);
     const funnel = await client.list<object>('/funnel?by=brand');
     expect(funnel).toContainEqual(expect.objectContaining({ key: 'by letter', invited: 1, sent: 1 }));
   });
@@ -1024,10 +1038,18 @@ describe('a link that cannot be sent', () => {
   it('is not found by guessing from many addresses', async () => {
     const { id } = await invite();
     const { code } = await codeOf(id);
-    await query(`INSERT INTO code_guesses VALUES ('', now() + interval '61 min')`);
+    await query(
+      `INSERT INTO code_guesses VALUES ('', now() + interval '61 min'), ('other', now() + interval '1 min')`,
+    );
     expect((await enter(code)).status).toBe(429);
     await query(`UPDATE code_guesses SET clear_at = clear_at - interval '2 min'`);
+    const counted = () => query(`SELECT * FROM code_guesses WHERE subject IN ('', 'other') ORDER BY subject`);
+    const before = await counted();
+    expect(before).toHaveLength(2);
     expect((await enter(code)).status).toBe(303);
+    expect(await counted()).toEqual(before);
+    await service.app.get(LinkCodesStore).forget();
+    expect(await counted()).toEqual(before.slice(0, 1));
   });
 });
 
@@ -1292,7 +1314,13 @@ describe('an owner who is done', () => {
     const { id, gridLocationId, sessionId } = await begin();
     await service.sandbox!.control.online(sessionId);
     await isIn(id, 'online');
+    const earlier = { opened_at: '2001-02-04', owner_done_at: '2001-02-05', online_at: '2001-02-06' };
+    await insertRow(service.database.pool, 'invitations', {
+      ...{ grid_location_id: gridLocationId, created_at: '2001-02-03', ...earlier },
+    });
     expect(await inviteAgain(gridLocationId)).toMatchObject({ status: 200, body: { id, state: 'online' } });
+    const another = { gridLocationId, brands: ['another'] };
+    expect(await client.call('POST', '/invitations', another)).toMatchObject({ status: 201, body: another });
   });
 });
 
