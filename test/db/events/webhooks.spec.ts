@@ -4,7 +4,7 @@ import { StallKinds } from '../../../src/stalls/stall-kinds.js';
 import { StallViews } from '../../../src/stalls/stall-views.service.js';
 import pg from 'pg';
 import type { Attempt } from '../../../src/delivery/outlet.js';
-import { settle } from '../../../src/delivery/queue.sql.js';
+import { makeDue, MAKE_RETRIES_DUE, POSTPONE, settle } from '../../../src/delivery/queue.sql.js';
 import { DeliveryQueue } from '../../../src/delivery/queue.store.js';
 import { ENDPOINT_LEASES, FIND_DUE } from '../../../src/delivery/take.sql.js';
 import { ENDPOINT_STALLS } from '../../../src/webhooks/endpoints/endpoint-stalls.store.js';
@@ -16,7 +16,7 @@ import type { Database } from '../../../src/platform/database/database.js';
 import { Leases } from '../../../src/platform/database/lease.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
-import { HANDLER, insertRow } from '../valid-rows.js';
+import { HANDLER, insertRow, tomorrow } from '../valid-rows.js';
 
 const URL = 'https://supplier.example/hooks';
 /** A stand-in: these tests neither read nor write a secret. */
@@ -110,6 +110,35 @@ describe('an attempt', () => {
   });
 });
 
+it('what is written about an endpoint touches no other one with the same event', async () => {
+  const [own, other] = [await insertEndpoint(), await insertEndpoint()];
+  const attempt = await insertAttempt(own);
+  const { deliveryId, position, subject } = attempt.delivery;
+  await insertRow(client, 'webhook_deliveries', { endpoint_id: other, position, subject });
+  await insertRow(client, 'webhook_subjects', { endpoint_id: other, subject, due_at: tomorrow() });
+  await client.query('UPDATE webhook_deliveries SET attempts = 1');
+  const others = async () =>
+    (
+      await client.query(
+        `SELECT e::text AS row FROM webhook_endpoints e WHERE id = $1
+         UNION ALL SELECT d::text FROM webhook_deliveries d WHERE endpoint_id = $1
+         UNION ALL SELECT s::text FROM webhook_subjects s WHERE endpoint_id = $1`,
+        [other],
+      )
+    ).rows;
+  const before = await others();
+  const subjects = () =>
+    client.query('SELECT due_at <= now() AS due FROM webhook_subjects WHERE endpoint_id = $1', [own]);
+  await database.query(MAKE_RETRIES_DUE, [own, null]);
+  expect((await subjects()).rows).toEqual([{ due: true }]);
+  await database.query(POSTPONE, [own, subject, deliveryId]);
+  expect((await subjects()).rows).toEqual([{ due: false }]);
+  await makeDue(database, own);
+  await database.transaction((tx) => settle(tx, own, [attempt]));
+  expect((await subjects()).rows).toEqual([]);
+  expect(await others()).toEqual(before);
+});
+
 const NO_OPERATIONS = { of: () => undefined } as unknown as Operations;
 
 describe('an endpoint', () => {
@@ -172,6 +201,10 @@ describe('the next attempt of a delivery is shown', () => {
   ])('if the earlier one of its subject is %s', async (_, earlier, shown) => {
     const [endpoint, subject] = [await insertEndpoint(), `subject ${_}`];
     await insertDelivery(endpoint, subject, earlier);
+    // That of another endpoint is no earlier one.
+    const other = await insertEndpoint();
+    await insertDelivery(other, subject);
+    await insertRow(client, 'webhook_subjects', { endpoint_id: other, subject, due_at: 'now' });
     const id = await insertDelivery(endpoint, subject);
     await insertRow(client, 'webhook_subjects', { endpoint_id: endpoint, subject, due_at: at });
     expect(await next(id)).toEqual(shown);

@@ -111,6 +111,32 @@ const isDue = async (endpointId: string): Promise<boolean> => {
   return (await database.query(due, [endpointId])).length === 1;
 };
 
+/** Creates another endpoint that fails, with all events pending. Returns a function that expects all its rows as they were. */
+async function failingNeighbour(): Promise<() => Promise<void>> {
+  const { id } = await create();
+  await deliverEvents(id, 'pending', 'responded with 503');
+  await database.query('UPDATE webhook_endpoints SET failures = 3, failing_since = now() WHERE id = $1', [
+    id,
+  ]);
+  const rows = () =>
+    database.query(
+      `SELECT e::text AS row FROM webhook_endpoints e WHERE id = $1
+       UNION ALL SELECT d::text FROM webhook_deliveries d WHERE endpoint_id = $1
+       UNION ALL SELECT s::text FROM webhook_subjects s WHERE endpoint_id = $1 ORDER BY 1`,
+      [id],
+    );
+  const before = await rows();
+  return async () => expect(await rows()).toEqual(before);
+}
+
+const detailsOf = async (target: string, action: string) =>
+  (
+    await database.query<{ details: object }>(
+      'SELECT details FROM audit_log WHERE target = $1 AND action = $2 ORDER BY id',
+      [target, `webhook_${action}`],
+    )
+  ).map(({ details }) => details);
+
 const auditOf = async (target: string) => {
   const sql = 'SELECT action FROM audit_log WHERE target = $1 ORDER BY id';
   const rows = await database.query<{ action: string }>(sql, [target]);
@@ -279,15 +305,21 @@ describe('webhook endpoints', () => {
     await insertEvents(5);
     const { id } = await create();
     await deliverEvents(id, 'pending', 'responded with 401');
-    await database.query(
-      `UPDATE webhook_endpoints SET failures = 4, failing_since = now(), quiet_until = now() + interval '1 day' WHERE id = $1`,
-      [id],
-    );
+    const expectOtherAsBefore = await failingNeighbour();
+    const fail = () =>
+      database.query(
+        `UPDATE webhook_endpoints SET failures = 4, failing_since = now(), quiet_until = now() + interval '1 day' WHERE id = $1`,
+        [id],
+      );
+    await fail();
     await change(id, { description: 'not repaired' });
     expect([(await read(id)).failures, await isDue(id)]).toEqual([4, false]);
     const { body } = await change(id, { headers: { Authorization: 'Bearer other' } });
     expect([body.failures, body.pending, await isDue(id)]).toEqual([0, 5, true]);
     expect(Object.keys(await statesOf(id))).toEqual(['due']);
+    await fail();
+    expect((await change(id, { url: `${receiver.url}/moved` })).body.failures).toBe(0);
+    await expectOtherAsBefore();
   });
 
   describe('that are disabled', () => {
@@ -304,6 +336,7 @@ describe('webhook endpoints', () => {
       await change(id, { enabled: false });
       await insertEvents(3);
       expect((await read(id)).unread).toBe(3);
+      await database.query('UPDATE webhook_endpoints SET failures = 9, failing_since = now()');
       const on = (await change(id, { enabled: true })).body;
       expect(on).toMatchObject({ enabled: true, disabledReason: null, unread: 3, failures: 0 });
       expect([Object.keys(await statesOf(id)), await isDue(id)]).toEqual([['due'], true]);
@@ -315,6 +348,7 @@ describe('webhook endpoints', () => {
       const { id } = await create();
       await insertEvents(4);
       await deliverEvents(id, 'pending');
+      const expectOtherAsBefore = await failingNeighbour();
       await change(id, { enabled: false });
       await insertEvents(3);
       expect((await change(id, { enabled: true, skipMissed: true })).body).toMatchObject({
@@ -322,6 +356,7 @@ describe('webhook endpoints', () => {
         unread: 0,
         pending: 0,
       });
+      await expectOtherAsBefore();
       const errors = await database.query(
         'SELECT DISTINCT status, last_error AS error FROM webhook_deliveries WHERE endpoint_id = $1',
         [id],
@@ -353,6 +388,7 @@ describe('webhook endpoints', () => {
   it('are deleted with their deliveries, however many there are', async () => {
     const { id } = await create();
     const other = await create();
+    const expectOtherAsBefore = await insertEvents(1).then(failingNeighbour);
     await insertEvents(12_000);
     await deliverEvents(id);
     await deliverEvents(other.id);
@@ -360,6 +396,7 @@ describe('webhook endpoints', () => {
     expect((await client.call('GET', `/webhook-endpoints/${id}`)).status).toBe(404);
     expect(await statesOf(id)).toEqual({});
     expect((await statesOf(other.id)).delivered).toBeGreaterThan(11_999);
+    await expectOtherAsBefore();
     expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.deleted']);
   });
 
@@ -405,6 +442,7 @@ describe('webhook endpoints', () => {
       expect([validate(JSON.parse(bytes)), validate.errors]).toEqual([true, null]);
       expect(await client.events()).not.toContainEqual(expect.objectContaining({ subject: id }));
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.tested']);
+      expect(await detailsOf(id, 'endpoint.tested')).toEqual([{ status: 200 }]);
     });
 
     it("at the time of the database, whatever the process's clock says", async () => {
@@ -422,6 +460,7 @@ describe('webhook endpoints', () => {
       const { id } = await create();
       await insertEvents(5);
       await deliverEvents(id, 'pending', 'responded with 503');
+      const expectOtherAsBefore = await failingNeighbour();
       await database.query(
         `UPDATE webhook_endpoints SET failures = 12, failing_since = now(), quiet_until = now() + interval '5 minutes' WHERE id = $1`,
         [id],
@@ -438,6 +477,7 @@ describe('webhook endpoints', () => {
       await test();
       expect([await statesOf(id), (await read(id)).failures, await isDue(id)]).toEqual([{ due: 5 }, 0, true]);
       expect(await database.query('SELECT FROM webhook_endpoints WHERE quiet_until IS NOT NULL')).toEqual([]);
+      await expectOtherAsBefore();
     });
 
     it('also if they are disabled or fail, which does not change them', async () => {
@@ -451,6 +491,10 @@ describe('webhook endpoints', () => {
         error: 'responded with 500',
         answer: 'no',
       });
+      await database.query('UPDATE webhook_endpoints SET failures = 9, failing_since = now()');
+      receiver.answer = () => ({ status: 204 });
+      await client.call('POST', `/webhook-endpoints/${id}/test`);
+      expect((await read(id)).failures).toBe(9);
       const refused = await create({ url: 'http://127.0.0.1:1/' });
       const unreached = await client.call('POST', `/webhook-endpoints/${refused.id}/test`);
       expect(unreached.body).toMatchObject({ delivered: false, status: null, answer: null });
@@ -651,6 +695,7 @@ describe('webhook deliveries', () => {
     await insertEvents(2);
     await deliverEvents(endpoint.id);
     const [newest] = await list();
+    await database.query('UPDATE webhook_deliveries SET early_attempts = 1');
     await database.query(
       `INSERT INTO webhook_subjects (endpoint_id, subject, due_at) VALUES ($1, $2, now() + interval '1 hour')`,
       [endpoint.id, newest!.subject],
@@ -661,6 +706,8 @@ describe('webhook deliveries', () => {
     );
     expect([status, body]).toMatchObject([202, { eventId: newest!.eventId, status: 'pending', attempts: 0 }]);
     expect([await statesOf(endpoint.id), await isDue(endpoint.id)]).toEqual([{ delivered: 1, due: 1 }, true]);
+    const early = 'SELECT early_attempts AS early FROM webhook_deliveries WHERE id = $1';
+    expect(await database.query(early, [newest!.id])).toEqual([{ early: 0 }]);
     expect(await auditOf(newest!.id)).toEqual(['delivery.redelivered']);
     expect((await client.call('POST', `/webhook-deliveries/${UNKNOWN}/redeliver`)).status).toBe(404);
   });
@@ -680,6 +727,7 @@ describe('webhook deliveries', () => {
       status: 202,
       body: { redelivered: 2, next: null },
     });
+    expect(await detailsOf(endpoint.id, 'endpoint.redelivered')).toEqual([{ deliveries: 2 }]);
     expect(await auditOf(endpoint.id)).toEqual(['endpoint.created', 'endpoint.redelivered']);
     expect([await statesOf(endpoint.id), await isDue(endpoint.id)]).toEqual([{ delivered: 2, due: 2 }, true]);
   });
@@ -693,6 +741,8 @@ describe('webhook deliveries', () => {
        WHERE e.position = d.position AND e.sequence = $1`,
       [first],
     );
+    // Of another endpoint, more have failed.
+    await deliverEvents((await create()).id, 'failed');
     const range = { after: String(first - 1), until: String(first + 7) };
     const failed = await redeliver({ ...range, onlyFailed: true });
     expect(failed.body).toMatchObject({ redelivered: 1, next: null });
@@ -702,7 +752,8 @@ describe('webhook deliveries', () => {
     expect((await redeliver(range)).body.redelivered).toBe(8);
     expect((await redeliver({ after: '0' })).body.redelivered).toBeGreaterThanOrEqual(10);
     expect(await isDue(endpoint.id)).toBe(true);
-    expect(await auditOf(endpoint.id)).toContain('endpoint.redelivered');
+    const [details] = await detailsOf(endpoint.id, 'endpoint.redelivered');
+    expect(details).toEqual({ ...range, types: [], onlyFailed: true });
   });
 
   it('are inserted for events before the creation of the endpoint, but not for events after its position or of other types', async () => {
