@@ -5,7 +5,7 @@ import { MAX_HEADER_BYTES } from './response-limits.js';
 /** Opens one connection per concurrent exchange. Rejected: undici's Pool, which reconnects after an abort even if nothing is left to send. */
 export class Connections {
   private readonly all = new Set<Client>();
-  private readonly free: Client[] = [];
+  private readonly free: { readonly client: Client; readonly until: number }[] = [];
 
   constructor(
     private readonly origin: string,
@@ -14,13 +14,18 @@ export class Connections {
   ) {}
 
   /** Returns the most recently used free connection, or else a new one. The other free connections stay idle, so that they close. */
+  // If the process was stopped, undici has not yet closed connections that were idle for too long, and that the server may have closed.
   take(): Client {
-    return this.free.pop() ?? this.create();
+    const last = this.free.pop();
+    if (last === undefined) return this.create();
+    if (performance.now() < last.until) return last.client;
+    this.giveBack(last.client, false);
+    return this.take();
   }
 
   giveBack(client: Client, reusable: boolean): void {
     if (reusable) {
-      this.free.push(client);
+      this.free.push({ client, until: performance.now() + this.keepAliveMs });
       return;
     }
     this.all.delete(client);

@@ -393,6 +393,14 @@ describe('a call', () => {
     expect(server.requests).toHaveLength(posts + 1);
   });
 
+  it('gets a new connection if the process was stopped while the last one was idle, since the server may have closed it', async () => {
+    const { server, remote } = await serve((socket) => socket.write(reply(201, CREATED)));
+    await remote.send(startSession);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    expect(await remote.send(startSession)).toMatchObject({ kind: 'response' });
+    expect(server.requests.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
+
   it('ends early if its signal aborts: not_sent before it is sent, ambiguous after', async () => {
     const { server, remote } = await serve(() => {});
     const controller = new AbortController();
