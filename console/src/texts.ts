@@ -912,6 +912,8 @@ export const texts = {
     mixedEncodings: 'The file is not a text in one encoding: save it as CSV in UTF-8.',
     otherEncoding:
       'Save the file as CSV in UTF-8, or upload it by `import FILE --encoding` of the command line.',
+    readTwice:
+      'Take the rows from your system again, and open them as UTF-8; if the word is right, upload the file by `import FILE --encoding` of the command line.',
     noCells: 'The workbook has no cells.',
     workbookUnreadable: 'The workbook cannot be read: save the sheet as CSV.',
     workbookTooSlow: 'The workbook was not read within a minute: save the sheet as CSV.',

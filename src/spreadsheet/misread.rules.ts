@@ -51,6 +51,22 @@ export function misreadFault(text: string, remedy: string): string | undefined {
   return `as windows-1252, a word of the file is "${shown}"; as cp850 it is "${reread(word, 'cp850')}", as macintosh "${reread(word, 'macintosh')}". ${remedy}`;
 }
 
+/** Matches a character of UTF-8 as an earlier program has read it in Windows-1252. */
+const READ_TWICE = /â‚¬|(?:[ÂÃ]|â€)[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/u;
+
+/** Returns an explanation of a word of UTF-8 that an earlier program has read in Windows-1252, with the remedy. Returns undefined if there is none. */
+export function readTwiceFault(text: string, remedy: string): string | undefined {
+  const found = READ_TWICE.exec(text);
+  if (found === null) return undefined;
+  const word = wordAt(text, found.index, found.index + found[0].length);
+  const bytes = [...word].map((each) => {
+    const at = UPPER_HALF['windows-1252'].indexOf(each);
+    return at < 0 ? each.charCodeAt(0) : at + 0x80;
+  });
+  const meant = new TextDecoder().decode(Uint8Array.from(bytes));
+  return `a word of the file is "${word}", probably "${meant}", which an earlier program has read in a wrong encoding. ${remedy}`;
+}
+
 function firstMatch(text: string): RegExpExecArray | undefined {
   for (const pattern of MISREAD) {
     const found = pattern.exec(text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decodeBytes } from './encoding.rules.js';
-import { misreadFault } from './misread.rules.js';
+import { misreadFault, readTwiceFault } from './misread.rules.js';
 
 /** Returns how a word looks if its bytes in `encoding` are read as Windows-1252. */
 const asWindows = (word: string, encoding: 'cp850' | 'macintosh') => {
@@ -113,3 +113,17 @@ describe('a word that is read as Windows-1252', () => {
     expect(misreadFault(word, 'Say so.')).toContain(`"${word}"`);
   });
 });
+
+it.each(['Renée', 'Müller', 'Weiß', 'à', 'Ö', '’s Gravenhage', '10 €', '« a »'])(
+  'the text %s, read twice, is explained by what it probably was',
+  (text) => {
+    const twice = decodeBytes(Buffer.from(text).toString('latin1'), 'windows-1252');
+    const word = text.split(' ').find((each) => /[^ -~]/.test(each))!;
+    expect(readTwiceFault(twice, 'Again.')).toMatch(`probably "${word}`);
+  },
+);
+
+it.each(['CHÂTEAU', 'SÃO JOÃO', 'IRMÃ', 'â', 'Â', 'pâté', 'Renée’s', 'â 5 €'])(
+  '%s was not read twice',
+  (text) => expect(readTwiceFault(text, '')).toBeUndefined(),
+);

@@ -39,6 +39,7 @@ it.each([
   ['a,b\n', 'There must be a line with the names'],
   ['', 'There must be a line with the names'],
   ['a,b\n"1,2\n', 'A quote is not closed'],
+  ['a,b\nRenÃ©e,2\n', 'a word of the file is "RenÃ©e", probably "Renée"'],
 ])('refuses %j: %s', (text, message) => {
   expect(() => readTable('file', text)).toThrow(message);
 });

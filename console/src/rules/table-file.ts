@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 import { decodeGuessed, markedEncoding } from '../../../src/spreadsheet/encoding.rules.js';
-import { misreadFault } from '../../../src/spreadsheet/misread.rules.js';
+import { misreadFault, readTwiceFault } from '../../../src/spreadsheet/misread.rules.js';
 import { csvOf, cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import { texts } from '../texts.js';
 import { proposalOf, type Use } from './columns.js';
@@ -56,6 +56,8 @@ function latin1(bytes: Uint8Array): string {
 export function readTable(name: string, text: string): TableFile {
   const body = text.replace(/^\uFEFF?(sep=.\r?\n)?/, '');
   const { data, errors } = Papa.parse<string[]>(body, { delimiter: delimiterOf(body) });
+  const readTwice = readTwiceFault(body, texts.import.readTwice);
+  if (readTwice !== undefined) throw new Error(readTwice);
   const quotes = errors.find(({ type }) => type === 'Quotes');
   if (quotes !== undefined) throw new Error(texts.import.openQuote((quotes.row ?? 0) + 1));
   return tableOf(name, data, () => undefined);

@@ -35,7 +35,7 @@ export class FileText {
   constructor(
     private readonly beginning: Buffer,
     private readonly rest: AsyncGenerator<Buffer, void>,
-    given: Encoding | null = null,
+    private readonly given: Encoding | null = null,
   ) {
     const marked = markedEncoding(beginning.toString('latin1', 0, 3));
     this.bom = marked !== undefined;
@@ -46,6 +46,11 @@ export class FileText {
   /** Whether the text was taken for Windows-1252, although it may be of another encoding in which each byte is a character. */
   get isGuessed(): boolean {
     return !this.isKnown && this.encoding === 'windows-1252';
+  }
+
+  /** Whether the sender names the encoding. */
+  get isNamed(): boolean {
+    return this.given !== null;
   }
 
   /** Decodes the file part by part. A byte that is not part of a character becomes U+FFFD. */

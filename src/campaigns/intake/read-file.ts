@@ -3,7 +3,7 @@ import type { CampaignFormat } from '../campaign.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
 import { CsvReader } from './csv-reader.js';
 import { ADOPT_COLUMNS, readAdoptRow } from './adopt-row.js';
-import { misreadFault } from '../../spreadsheet/misread.rules.js';
+import { misreadFault, readTwiceFault } from '../../spreadsheet/misread.rules.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { FileText, readSample } from './file-text.js';
 import type { CampaignOptions } from './intake.store.js';
@@ -87,22 +87,21 @@ export async function openFile(
   };
 }
 
+const READ_AGAIN =
+  'Take the file from your system again, and open it as UTF-8; if the word is right, send the file with encoding=utf-8';
 const OTHER_ENCODING =
   'Send the file again with the encoding in which the word is right, such as encoding=cp850, or export it in UTF-8';
 
-/**
- * Throws Problem if Windows-1252 was assumed, because the sender named no encoding, and a cell has a word that is probably of another
- * encoding.
- */
+/** Throws Problem if the sender named no encoding, and a cell has a word that is probably of another one than was assumed, here or earlier. */
 function refuseMisread(
   file: FileText,
   line: number,
   cells: readonly string[],
   columns: readonly string[] = [],
 ): void {
-  if (!file.isGuessed) return;
+  if (file.isNamed) return;
   for (const [index, cell] of cells.entries()) {
-    const fault = misreadFault(cell, OTHER_ENCODING);
+    const fault = file.isGuessed ? misreadFault(cell, OTHER_ENCODING) : readTwiceFault(cell, READ_AGAIN);
     if (fault === undefined) continue;
     const column = columns[index];
     const place = column === undefined ? `Line ${line}` : `Line ${line}, column ${column}`;

@@ -188,6 +188,7 @@ describe('the file of a campaign', () => {
     ['iso-8859-1', 'windows-1252', 'windows-1252.csv'],
     ['iso-8859-1', 'utf-8', 'utf-8-with-bom.csv'],
     ['utf-8; encoding=windows-1252', 'windows-1252', 'windows-1252.csv'],
+    ['utf-8; encoding=utf-8', 'utf-8', 'read-twice.csv'],
     ['utf-8', null, 'windows-1252.csv'],
     ['klingon', null, 'windows-1252.csv'],
     ['', null, 'windows-1252.csv'],
