@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { CampaignAdoption } from '../../../src/campaigns/adoption/adoption.service.js';
@@ -14,7 +15,7 @@ import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import type { StartedSession } from '../../../src/onboarding/remote/session.client.js';
 import { AGES_PER_E } from '../../../src/onboarding/rules/read-budget.rules.js';
-import { ABANDONED } from '../../../src/onboarding/rules/start-failure.rules.js';
+import { ABANDONED, RELEASED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
 import * as starts from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
@@ -23,7 +24,7 @@ import { SessionViewsStore } from '../../../src/onboarding/store/session-views.s
 import { LOCK_SESSIONS, LOCK_SESSIONS_OF_USER } from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
-import { Database, type Transaction } from '../../../src/platform/database/database.js';
+import { Database, type Statement, type Transaction } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { LOCK_REGISTRATION } from '../../../src/decisions/decisions.store.js';
 import { LOCK_FOR_OUTCOME } from '../../../src/users/registration/registrations.sql.js';
@@ -404,6 +405,50 @@ describe('starts', () => {
     await begin(place);
     expect(await store.begin(place)).toEqual({ kind: 'in_flight' });
     expect(await startsOf(place)).toEqual([{ status: 'sending', attempts: 2, orphans: 1 }]);
+  });
+
+  type Leased = Record<'id' | 'grid_location_id' | 'brand' | 'lease_token', string>;
+  const byId = ({ id, lease_token }: Leased) => [id, lease_token];
+  const byPlace = (row: Leased) => [row.grid_location_id, row.brand, row.lease_token];
+  const failed = { status: 'failed', last_error: 'lost' };
+  const left = { ...failed, orphans: 1, last_error: ABANDONED.error };
+  it.each<[string, number, string | Statement, (row: Leased) => unknown[], object | null]>([
+    [
+      'repeated',
+      2,
+      starts.REPEAT_START,
+      (row) => [...byId(row), 'lost', 10_000, 2],
+      { attempts: 3, orphans: 1, last_error: 'lost', lease_until: expect.any(Date) },
+    ],
+    ['failed', 2, starts.FAIL_START, (row) => [...byId(row), 3, 'lost', 'lost'], { ...failed, orphans: 3 }],
+    ['released', 2, starts.RELEASE_START, byPlace, { ...failed, attempts: 1, last_error: RELEASED.error }],
+    ['deleted', 1, starts.RELEASE_START, byPlace, null],
+    ['abandoned', 2, starts.END_ABANDONED_STARTS, ({ lease_token }) => [[lease_token]], left],
+  ])('is %s by its lease, and no other is', async (_what, attempts, statement, valuesOf, change) => {
+    const [{ gridLocationId: grid_location_id }, elsewhere] = [await wanted(), await wanted()];
+    const start = { grid_location_id, brand: 'acme', lease_token: randomUUID(), lease_until: 'yesterday' };
+    const insert = (values: object) =>
+      insertRow<Leased>(database.pool, 'session_starts', { ...start, attempts, ...values });
+    const own = await insert({});
+    await insert({ status: 'failed' });
+    const live = { lease_token: randomUUID(), lease_until: tomorrow() };
+    const others: Partial<Leased>[] = [
+      await insert({ ...live, brand: 'zeus' }),
+      await insert({ ...live, grid_location_id: elsewhere.gridLocationId }),
+      live,
+    ];
+    const rows = () => database.query<Leased>('SELECT * FROM session_starts ORDER BY id');
+    const before = await rows();
+    for (const other of others)
+      for (const key of Object.keys(other) as (keyof Leased)[]) {
+        const values = valuesOf({ ...own, [key]: other[key] });
+        if (!isDeepStrictEqual(values, valuesOf(own))) await database.query(statement, values);
+      }
+    expect(await rows()).toEqual(before);
+    await database.query(statement, valuesOf(own));
+    const changed = (row: Leased) =>
+      change === null ? [] : { ...row, updated_at: expect.any(Date), ...change };
+    expect(await rows()).toEqual(before.flatMap((row) => (row.id === own.id ? changed(row) : row)));
   });
 
   it('that returns an existing session writes nothing, not even a lock', async () => {

@@ -25,6 +25,7 @@ import {
 import type { RemoteUser, RequestedUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
+import { RETURN_CLAIM } from '../../../src/users/registration/registrations.sql.js';
 import { refuseRows } from '../../setup/database/refuse-rows.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
@@ -97,6 +98,11 @@ const sentAt = async (id: string) =>
   (
     await database.query<{ at: Date | null }>('SELECT sent_at AS at FROM registrations WHERE id = $1', [id])
   )[0]?.at;
+const rowsOf = (...ids: string[]) =>
+  database.query<object>('SELECT * FROM registrations WHERE id = ANY ($1) ORDER BY array_position($1, id)', [
+    ids,
+  ]);
+const FREE = { lease_token: null, lease_until: null, updated_at: expect.any(Date) };
 const eventsOf = async (subject: string) =>
   (
     await database.query<{ name: string }>(
@@ -186,6 +192,18 @@ describe('a claim', () => {
     expect(await store.claimOne(first.id)).toBeNull();
   });
 
+  it('that the database lost is returned, due and unsent, and no other is', async () => {
+    const [lost, other] = [await claimed(), await claimed()];
+    const [before, ofOther] = await rowsOf(lost.id, other.id);
+    await database.query(RETURN_CLAIM, [lost.leaseToken]);
+    const last_error = 'the database was lost before it was sent';
+    expect(await rowsOf(lost.id, other.id)).toEqual([
+      { ...before, ...FREE, last_error, next_attempt_at: expect.any(Date), sent_at: null },
+      ofOther,
+    ]);
+    expect(await store.claimDue(10)).toMatchObject([{ id: lost.id }]);
+  });
+
   it('never takes a registration whose sender died', async () => {
     const claim = await claimed();
     await expireLease(claim.id);
@@ -258,11 +276,14 @@ describe('a sender whose lease has expired', () => {
     await expireLease(dead.id);
     await expireLease(alive.id);
     await change(alive.id, `lease_until = clock_timestamp() + interval '10 s'`);
+    const [before, ofAlive] = await rowsOf(dead.id, alive.id);
     expect(await moveAbandoned()).toEqual([dead.id]);
     expect(await moveAbandoned()).toEqual([]);
-    expect(await read(dead.id)).toMatchObject({ status: 'uncertain', isBeingSent: false });
+    expect(await rowsOf(dead.id, alive.id)).toEqual([
+      { ...before, ...FREE, status: 'uncertain', last_error: expect.stringContaining('nobody knows') },
+      ofAlive,
+    ]);
     expect(await eventsOf(dead.id)).toEqual(['user.registration_uncertain']);
-    expect(await read(alive.id)).toMatchObject({ status: 'pending', isBeingSent: true });
   });
 
   it('is announced for each registration that a death or a restore leaves uncertain', async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { recordDrift } from '../../../src/drift/drift.store.js';
 import { Responses } from '../../../src/remote/responses.service.js';
 import { foreignId } from '../../../src/remote/drift.js';
 import { TestClient } from '../../setup/client.js';
@@ -103,6 +104,10 @@ describe('remote.contract_drift', () => {
       (await drifts()).includes('start_session foreign_id sessionId: null -> another user'),
     );
     expect((await drifts()).filter((drift) => drift.startsWith('start_session new_field'))).toHaveLength(50);
+    // One that is known already is only seen again.
+    expect(await recordDrift(service.database, 'start_session', [field(0), field(60)])).toEqual([]);
+    const seenAgain = 'SELECT field FROM remote_drift WHERE last_seen_at > first_seen_at AND operation = $1';
+    expect(await service.database.query(seenAgain, ['start_session'])).toEqual([{ field: 'f0' }]);
     // Each operation has a limit of its own.
     responses.reportDrift('register_user', [field(50)]);
     await waitFor('the difference', async () =>

@@ -252,6 +252,7 @@ describe('a stall', () => {
     );
     expect(second.next).toBeNull();
     const groups = (await client.call<StalledGroupsView>('GET', '/stalled/groups')).body.items;
+    expect(groups).toEqual(groups.toSorted((one, other) => other.new - one.new || other.count - one.count));
     const [{ count }] = (await query<{ count: number }>(
       `SELECT count(*)::int FROM stalls WHERE cause = 'started_not_completed' AND kind = 'session'`,
     )) as [{ count: number }];
@@ -362,13 +363,16 @@ describe('a stall', () => {
       const id = await insertRegistration(`status, last_error, attempts = 'uncertain', 'reset', 1`);
       await look();
       const snooze = { kind: 'registration', snoozedUntil: soon() };
-      const snoozed = async () =>
-        (await stalled('kind=registration')).find((each) => each.id === id)!.snoozedUntil;
+      const item = async () => (await stalled('kind=registration')).find((each) => each.id === id)!;
+      const snoozed = async () => (await item()).snoozedUntil;
       await client.call('PATCH', `/stalled/${id}`, snooze);
-      expect(await snoozed()).toBe(snooze.snoozedUntil);
+      const before = await item();
+      expect(before.snoozedUntil).toBe(snooze.snoozedUntil);
       await query('UPDATE registrations SET attempts = 2 WHERE id = $1', [id]);
       await look();
-      expect(await snoozed()).toBeNull();
+      const { text, evidence } = before;
+      const changed = { text: text.replace('1', '2'), evidence: { ...evidence, attempts: 2 } };
+      expect(await item()).toEqual({ ...before, ...changed, snoozedUntil: null });
       await client.call('PATCH', `/stalled/${id}`, snooze);
       await query(`UPDATE stalls SET snoozed_until = now() - interval '1 s' WHERE subject = $1`, [id]);
       expect(await snoozed()).toBeNull();
@@ -420,6 +424,8 @@ describe('a stall', () => {
         (await query<{ note: string | null }>('SELECT note FROM stalls WHERE subject = $1', [subject])).map(
           ({ note }) => note,
         );
+      const exported = await client.call<{ data: { stalls: object[] } }>('GET', `/users/${userId}/export`);
+      expect(exported.body.data.stalls).toMatchObject([{ subject: id }]);
       await client.call('DELETE', `/users/${userId}`);
       expect([await notes(id), await notes(inverter)]).toEqual([[], ['Kerkstraat 12']]);
       await client.call('DELETE', `/users/${owner}`);
@@ -455,6 +461,12 @@ describe('a stall', () => {
     await look();
     expect(await query('SELECT FROM stalls WHERE subject = ANY ($1)', [ids])).toEqual([]);
     await query(`UPDATE remote_operations SET health = 'healthy', reason = NULL`);
+    const readOthers = (at: string) =>
+      query('UPDATE session_polls SET checked_at = $1 WHERE failures = 0', [at]);
+    await readOthers('yesterday');
+    await lookAgain(ids[0]!);
+    expect(await query('SELECT FROM stalls WHERE subject = $1', [ids[0]])).toEqual([]);
+    await readOthers('now');
     for (const id of ids) await lookAgain(id);
     expect(await query('SELECT kind FROM stalls WHERE subject = ANY ($1)', [ids])).toHaveLength(3);
   });

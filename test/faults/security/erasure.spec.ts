@@ -20,8 +20,10 @@ import {
 import { STOP_POLLS } from '../../../src/onboarding/poll/polls.sql.js';
 import { PRUNE_SESSIONS } from '../../../src/privacy/retention/retention.sql.js';
 import { BEGIN_START, LOCK_START } from '../../../src/onboarding/start/starts.sql.js';
+import { ERASED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Statement, type Transaction } from '../../../src/platform/database/database.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -432,10 +434,14 @@ describe('R38: nothing brings an erased person back', () => {
     const { response, gridLocationId } = await startWhileErasing();
     expect([response.status, response.body]).toMatchObject([404, { code: 'not_found' }]);
     const starts = await database.query(
-      'SELECT status, orphans, session_id FROM session_starts WHERE grid_location_id = $1',
+      'SELECT status, orphans, session_id, last_error, request FROM session_starts WHERE grid_location_id = $1 ORDER BY created_at',
       [gridLocationId],
     );
-    expect(starts).toEqual([{ status: 'failed', orphans: 1, session_id: null }]);
+    const ended = { status: 'failed', orphans: 1, session_id: null, last_error: ERASED.error, request: null };
+    expect(starts).toEqual([{ ...ended, orphans: 0, last_error: null }, ended]);
+    expect((await client.events()).filter(({ subject }) => subject === gridLocationId)).toMatchObject([
+      { type: 'pv.session.start_failed.v1', data: { reason: ERASED.reason, tenantReference: null } },
+    ]);
     expect((await client.start(gridLocationId)).status).toBe(404);
   });
 
@@ -456,6 +462,8 @@ describe('R38: nothing brings an erased person back', () => {
       'SELECT user_id AS "userId" FROM grid_locations WHERE id = $1',
       [gridLocationId],
     );
+    const before = { grid_location_id: gridLocationId, brand: 'before', status: 'failed' };
+    await insertRow(database.pool, 'session_starts', { ...before, last_error: 'canary', request: 'canary' });
     const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: 1 });
     const starting = client.start(gridLocationId, { metadata: { note: 'canary' } });
     await waitUntilHeld(service.sandbox!.control, 1, hold.id);
