@@ -107,9 +107,12 @@ export const PRUNE_STARTS = `
     ), ${deleteGone('session_starts')}
     ${WHILE_FULL}`;
 
+// Without its ids, an erasure no longer finds the audit entry of an action, so it is cleared like that of a registration.
 export const PRUNE_BULK_ACTIONS = `
     WITH gone AS MATERIALIZED (
       SELECT id FROM bulk_actions WHERE finished_at < ${cutoff} ORDER BY finished_at, id LIMIT $2 OFFSET $4 FOR UPDATE SKIP LOCKED
+    ), anonymous AS (
+      UPDATE audit_log SET request_id = NULL, details = details - 'reason' WHERE target IN (SELECT id::text FROM gone)
     ), ${deleteGone('bulk_actions')}
     ${WHILE_FULL}`;
 

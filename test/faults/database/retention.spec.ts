@@ -264,18 +264,26 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toEqual({ ...NOTHING, registrations: 1 });
   });
 
-  it('deletes bulk actions with their results by their end, and none that has not ended', async () => {
+  it('deletes bulk actions with their results and reasons by their end, and none that has not ended', async () => {
     const insert = async (finishedDaysAgo: number | null): Promise<string> => {
       const ended = finishedDaysAgo === null ? {} : { finished_at: daysAgo(finishedDaysAgo) };
       const { id } = await insertRow(client, 'bulk_actions', { ...ended, created_at: daysAgo(50) });
       await insertRow(client, 'bulk_action_items', { action_id: id });
+      const entry = { action: 'bulk_action.created', target: id, request_id: 'canary' };
+      await insertRow(client, 'audit_log', { ...entry, details: { ids: 1, reason: 'canary' } });
       return id as string;
     };
     const kept = [await insert(null), await insert(5)];
-    await insert(20);
+    const gone = await insert(20);
     expect(await prune()).toEqual({ ...NOTHING, bulkActions: 1 });
     expect(await idsIn('bulk_actions')).toEqual(kept.sort());
     expect(await idsIn('bulk_action_items', 'action_id')).toEqual(kept.sort());
+    const { rows } = await client.query(
+      `SELECT target FROM audit_log WHERE request_id IS NULL AND details = '{"ids": 1}' UNION ALL
+       SELECT target FROM audit_log WHERE request_id IS NOT NULL AND details ? 'reason'`,
+    );
+    const [cleared, ...others] = rows.map(({ target }) => String(target));
+    expect([cleared, others.sort()]).toEqual([gone, kept]);
   });
 
   it('deletes audit entries, and no proof of an erasure', async () => {
