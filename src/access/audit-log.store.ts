@@ -15,18 +15,20 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+// Includes the bulk actions on the person, whose `reason` may name the person, and the starts.
+const OF_PERSON = `t.target = ANY ($1::text[] || ARRAY(
+    SELECT action_id::text FROM bulk_action_items WHERE target = ANY ($1::text[]::uuid[])
+     UNION ALL SELECT id::text FROM session_starts WHERE grid_location_id = ANY ($1::text[]::uuid[])))`;
+
+export const ERASE_REQUEST_IDS = `UPDATE audit_log AS t SET request_id = NULL WHERE ${OF_PERSON} RETURNING id`;
+
 /** Clears the request ids of entries about a person. Callers choose request ids, so a request id may contain personal data. */
 export const AUDIT_ENTRIES: PersonalData = {
   table: 'audit_log',
-  // Includes the bulk actions on the person, whose `reason` may name the person.
-  where:
-    't.target = ANY ($1::text[] || ARRAY(SELECT action_id::text FROM bulk_action_items WHERE target = ANY ($1::text[]::uuid[])))',
+  where: OF_PERSON,
   order: 't.id',
-  parameter: subjectsOf,
-  erase: async ({ prisma }, person) => {
-    const where = { target: { in: subjectsOf(person) } };
-    return (await prisma.auditEntry.updateMany({ where, data: { requestId: null } })).count;
-  },
+  parameter: (person) => [...subjectsOf(person), ...person.inverterIds],
+  erase: async (tx, person) => (await tx.query(ERASE_REQUEST_IDS, [AUDIT_ENTRIES.parameter(person)])).length,
 };
 
 /**

@@ -34,6 +34,7 @@ export const FIND_IDS = `
                   WHERE g.user_id = $1) AS "invitationIds",
            ARRAY(SELECT id FROM onboarding_sessions WHERE user_id = $1
                  UNION SELECT session_id FROM pruned_sessions WHERE user_id = $1) AS "sessionIds",
+           ARRAY(SELECT v.id FROM inverters v JOIN onboarding_sessions s ON s.id = v.session_id WHERE s.user_id = $1) AS "inverterIds",
            ARRAY(SELECT ean FROM grid_locations WHERE user_id = $1 AND ean IS NOT NULL
                  UNION SELECT unnest(eans) FROM registrations WHERE id = ANY ($2::uuid[])) AS eans`;
 

@@ -9,6 +9,7 @@ export interface Person {
   /** Includes the sessions that retention has deleted: events about them may remain. */
   readonly sessionIds: readonly string[];
   readonly invitationIds: readonly string[];
+  readonly inverterIds: readonly string[];
   readonly eans: readonly string[];
 }
 

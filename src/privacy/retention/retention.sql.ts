@@ -10,6 +10,9 @@ const cutoff = `now() - $1 * interval '1 day'`;
 
 const deleteGone = (table: string, key = 'id') =>
   `pruned AS (DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM gone) RETURNING 1)`;
+/** Clears the audit entries of these targets, as an erasure would, since an erasure can no longer find them. */
+const clearAudit = (targets: string, cleared = '') =>
+  `cleared_audit AS (UPDATE audit_log SET request_id = NULL${cleared} WHERE target IN (${targets}))`;
 /** Ends a statement that reads the oldest rows. If it has deleted $2 rows, which is its limit, more old rows may be left. */
 const WHILE_FULL =
   'SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned';
@@ -67,7 +70,8 @@ export const PRUNE_SESSIONS = `
       ORDER BY changed_at, id LIMIT $2 OFFSET $4 FOR UPDATE SKIP LOCKED
     ), remembered AS (
       INSERT INTO pruned_sessions (session_id, user_id) SELECT id, user_id FROM gone ON CONFLICT DO NOTHING
-    ), ${deleteGone('onboarding_sessions')}
+    ), ${clearAudit(`SELECT id::text FROM session_starts WHERE session_id IN (SELECT id FROM gone)
+        UNION ALL SELECT id::text FROM inverters WHERE session_id IN (SELECT id FROM gone)`)}, ${deleteGone('onboarding_sessions')}
     ${WHILE_FULL}`;
 
 /** Deletes from pruned_sessions the sessions without events. Reads all its rows in the order of their ids ($3 without hyphens). */
@@ -79,12 +83,11 @@ export const FORGET_SESSIONS = `
       WHERE session_id IN (SELECT session_id FROM page)
         AND NOT EXISTS (SELECT FROM domain_events WHERE subject = session.session_id::text)
       ORDER BY session_id FOR UPDATE SKIP LOCKED
-    ), ${deleteGone('pruned_sessions', 'session_id')}
+    ), ${clearAudit('SELECT session_id::text FROM gone')}, ${deleteGone('pruned_sessions', 'session_id')}
     ${nextPage(`CASE count(*) WHEN $2 THEN max(replace(session_id::text, '-', '')) END`)}`;
 
 // Keeps a registration while events about it are stored: an erasure of the person finds the events by the id of the registration.
-// Clears the request ids in its audit entries, as an erasure would, since an erasure can no longer find them. Reads all ended
-// registrations, in the order of their ids ($3 without hyphens): otherwise, every batch would read the kept ones again.
+// Reads all ended registrations, in the order of their ids ($3 without hyphens): otherwise, every batch would read the kept ones again.
 export const PRUNE_REGISTRATIONS = `
     WITH page AS MATERIALIZED (
       SELECT id, updated_at FROM registrations
@@ -94,9 +97,7 @@ export const PRUNE_REGISTRATIONS = `
       WHERE id IN (SELECT id FROM page WHERE updated_at < ${cutoff}) AND status IN ('rejected', 'discarded')
         AND NOT EXISTS (SELECT FROM domain_events WHERE subject = registration.id::text)
       ORDER BY id FOR UPDATE SKIP LOCKED
-    ), anonymous AS (
-      UPDATE audit_log SET request_id = NULL WHERE target IN (SELECT id::text FROM gone)
-    ), ${deleteGone('registrations')}
+    ), ${clearAudit('SELECT id::text FROM gone')}, ${deleteGone('registrations')}
     ${nextPage(`CASE count(*) WHEN $2 THEN max(replace(id::text, '-', '')) END`)}`;
 
 // Keeps a start with an orphan: nothing else records that the remote service has a session that nobody knows.
@@ -104,16 +105,13 @@ export const PRUNE_STARTS = `
     WITH gone AS MATERIALIZED (
       SELECT id FROM session_starts WHERE status = 'failed' AND orphans = 0 AND updated_at < ${cutoff}
       ORDER BY updated_at, id LIMIT $2 OFFSET $4 FOR UPDATE SKIP LOCKED
-    ), ${deleteGone('session_starts')}
+    ), ${clearAudit('SELECT id::text FROM gone')}, ${deleteGone('session_starts')}
     ${WHILE_FULL}`;
 
-// Without its ids, an erasure no longer finds the audit entry of an action, so it is cleared like that of a registration.
 export const PRUNE_BULK_ACTIONS = `
     WITH gone AS MATERIALIZED (
       SELECT id FROM bulk_actions WHERE finished_at < ${cutoff} ORDER BY finished_at, id LIMIT $2 OFFSET $4 FOR UPDATE SKIP LOCKED
-    ), anonymous AS (
-      UPDATE audit_log SET request_id = NULL, details = details - 'reason' WHERE target IN (SELECT id::text FROM gone)
-    ), ${deleteGone('bulk_actions')}
+    ), ${clearAudit('SELECT id::text FROM gone', ", details = details - 'reason'")}, ${deleteGone('bulk_actions')}
     ${WHILE_FULL}`;
 
 // Keeps the proof of each erasure. Reads the oldest entries after the id $3, like PRUNE_OBSERVATIONS.

@@ -68,6 +68,7 @@ const NOBODY = {
   gridLocationIds: [],
   sessionIds: [],
   invitationIds: [],
+  inverterIds: [],
   eans: [],
 };
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { ExportStore } from '../../../src/privacy/export/export.store.js';
+import { ERASE_REQUEST_IDS } from '../../../src/access/audit-log.store.js';
 import { FIND_IDS, PERSONAL_DATA } from '../../../src/privacy/personal-data.js';
 import { keyOf } from '../../../src/platform/database/personal-data.js';
 import { ERASE_ACTIONS } from '../../../src/bulk/bulk-actions.sql.js';
@@ -18,7 +19,7 @@ import {
   ERASE_STARTS,
 } from '../../../src/onboarding/store/erase-sessions.sql.js';
 import { STOP_POLLS } from '../../../src/onboarding/poll/polls.sql.js';
-import { PRUNE_SESSIONS } from '../../../src/privacy/retention/retention.sql.js';
+import { PRUNE_SESSIONS, PRUNE_STARTS } from '../../../src/privacy/retention/retention.sql.js';
 import { BEGIN_START, LOCK_START } from '../../../src/onboarding/start/starts.sql.js';
 import { ERASED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
@@ -170,6 +171,7 @@ describe('R38: erasure is complete', () => {
     ...Object.entries({
       ERASE_EVENTS,
       ERASE_ACTIONS,
+      ERASE_REQUEST_IDS,
       ERASE_ROWS,
       ERASE_WEBHOOK_RESPONSES,
       ERASE_STARTS,
@@ -178,7 +180,7 @@ describe('R38: erasure is complete', () => {
       DELETE_OBSERVATIONS,
       DELETE_INVERTERS,
     }),
-    ...['auditEntry.updateMany', 'registration.deleteMany', 'user.updateMany', 'gridLocation.updateMany'].map(
+    ...['registration.deleteMany', 'user.updateMany', 'gridLocation.updateMany'].map(
       (operation) => [operation, operation] as const,
     ),
   ];
@@ -268,7 +270,11 @@ describe('R38: erasure is complete', () => {
   /** Lets retention delete the person's sessions and starts, but none of their events. */
   async function pruneSessions(tx: Transaction): Promise<void> {
     const past = "clock_timestamp() - interval '2 days'";
-    await tx.query('DELETE FROM session_starts WHERE grid_location_id = $1', [person.gridLocationId]);
+    await tx.query(
+      `UPDATE session_starts SET orphans = 0, updated_at = ${past} WHERE grid_location_id = $1`,
+      [person.gridLocationId],
+    );
+    await tx.query(PRUNE_STARTS, [1, 100, '0', 0]);
     await tx.query(
       `UPDATE onboarding_sessions
           SET start_url_ciphertext = NULL, closed_at = ${past}, close_reason = 'settled', changed_at = ${past}

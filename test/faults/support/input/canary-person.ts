@@ -132,12 +132,14 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
     );
     return items[0] ?? false;
   });
-  await client.call('PATCH', `/stalled/${stalled.id}`, { kind: 'start', note: stallNote });
+  const headers = { 'x-request-id': requestId };
+  await client.call('PATCH', `/stalled/${stalled.id}`, { kind: 'start', note: stallNote }, headers);
 
-  const bulk = await client.call<{ id: string }>('POST', '/bulk-actions', {
+  const action = {
     ...{ operationId: 'startSession', ids: [gridLocationId], reason },
     arguments: { brand: 'open', metadata: { note: bulkNote } },
-  });
+  };
+  const bulk = await client.call<{ id: string }>('POST', '/bulk-actions', action, headers);
   await waitFor('the bulk action to end', async () => {
     const { body } = await client.call<{ finishedAt: string | null }>('GET', `/bulk-actions/${bulk.body.id}`);
     return body.finishedAt !== null;
