@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import * as sql from '../../src/invitations/invitations.sql.js';
+import type { Statement } from '../../src/platform/database/database.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { insertCustomer, insertRow } from './valid-rows.js';
 
@@ -69,6 +70,11 @@ describe('a statement about an invitation', () => {
     ['FULFIL_WISH', WISHED, ['b', false], 'wish_failed= started=0'],
     ['DROP_WISH', WISHED, ['acme'], 'wish_due= wish_failed=0'],
     ['DROP_WISH', WISHED, ['b'], ''],
+    ['CLAIM_WISHES', WISHED, [3 * MINUTE_MS], 'wish_due=25 wish_failed='],
+    ['CLAIM_WISHES', WISHED, [60 * MINUTE_MS], 'wish_due=60 wish_failed='],
+    ['CLAIM_WISHES', { ...WISHED, wished_at: ago(1_441) }, [1], 'wish_due= wish_failed=0'],
+    ['RETRY_WISH', WISHED, [30 * MINUTE_MS], ''],
+    ['RETRY_WISH', { ...WISHED, wish_due_at: null }, [MINUTE_MS], ''],
     ['RECORD_MESSAGE', BOUNCED, [ago(6), null, null], 'sent=-6'],
     ['RECORD_MESSAGE', BOUNCED, [ago(8), null, null], ''],
     ['RECORD_MESSAGE', BOUNCED, [null, ago(4), 'email'], 'bounced=-4 bounced_channel=email'],
@@ -99,8 +105,10 @@ describe('a statement about an invitation', () => {
         grid_location_id,
         ...values,
       });
-      const first = { USE_CODE: [HASH], EXPIRE: [before.id] }[statement as string] ?? before.id;
-      await client.query(sql[statement] as string, [first, ...parameters]);
+      const ids = { USE_CODE: [HASH], EXPIRE: [before.id], CLAIM_WISHES: [before.id] };
+      const first = ids[statement as keyof typeof ids] ?? before.id;
+      const { text = sql[statement] as string } = sql[statement] as Partial<Statement>;
+      await client.query(text, [first, ...parameters]);
       const { rows } = await client.query<Values>('SELECT * FROM invitations WHERE id = $1', [before.id]);
       await client.query('DELETE FROM invitations');
       const changed = Object.entries(rows[0]!).filter(

@@ -6,6 +6,8 @@ interface Row {
   readonly tenantReference: string;
   readonly ean?: string;
   readonly brand?: string;
+  readonly locale?: string;
+  readonly expectedInverters?: number;
   readonly metadata?: object;
 }
 
@@ -30,9 +32,9 @@ export async function insertCampaign(
   );
   const { id } = campaign!;
   await sql.query(
-    `INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, metadata, fields)
-     SELECT $1, number + 1, 'accepted', value->>'tenantReference', value->>'ean', value->>'brand', value->'metadata',
-            jsonb_build_array(value->'tenantReference', value->'ean')
+    `INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, locale, expected_inverters, metadata, fields)
+     SELECT $1, number + 1, 'accepted', value->>'tenantReference', value->>'ean', value->>'brand',
+            value->>'locale', (value->>'expectedInverters')::int, value->'metadata', jsonb_build_array(value->'tenantReference', value->'ean')
        FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS given (value, number)`,
     [id, JSON.stringify(values)],
   );

@@ -181,9 +181,17 @@ describe('a running campaign', () => {
     const id = await insertCampaign(
       database,
       [
-        { tenantReference: known, ean, brand: 'zeta' },
-        { tenantReference: fresh, ean: other, brand: 'acme' },
+        {
+          tenantReference: known,
+          ean,
+          brand: 'zeta',
+          locale: 'fr',
+          expectedInverters: 3,
+          metadata: { a: 'b' },
+        },
         { tenantReference: fresh, ean: other, brand: 'sunward' },
+        { tenantReference: fresh, ean: other, brand: 'acme' },
+        { tenantReference: fresh, ean: other },
         { tenantReference: fresh },
       ],
       { invites: true },
@@ -193,13 +201,11 @@ describe('a running campaign', () => {
     expect(invited[1]).toBe(invited[2]);
     const items = await client.list<{ id: string; brands: string[] }>(`/invitations?campaignId=${id}`);
     const brandsOf = new Map(items.map((each) => [each.id, each.brands]));
-    expect(invited.map((each) => brandsOf.get(each!))).toEqual([
-      ['zeta'],
-      ['acme', 'sunward'],
-      ['acme', 'sunward'],
-      [],
-    ]);
+    const both = ['sunward', 'acme'];
+    expect(invited.map((each) => brandsOf.get(each!))).toEqual([['zeta'], both, both, both, []]);
     expect(brandsOf.size).toBe(3);
+    const given = { locale: 'fr', expected: { inverters: 3 }, metadata: { a: 'b' } };
+    expect(items.find((each) => each.id === invited[0])).toMatchObject({ ...given, returnUrl: null });
   });
 });
 

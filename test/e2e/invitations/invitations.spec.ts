@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { LinkCodesStore } from '../../../src/invitations/owner/link-codes.store.js';
+import { OwnerPageView } from '../../../src/invitations/owner/owner-page.view.js';
+import { OwnerStarts } from '../../../src/invitations/owner/owner-starts.service.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { BrandOutages } from '../../../src/brands/brand-outages.service.js';
@@ -891,6 +893,8 @@ describe('a link that no longer works', () => {
       expect(created).toMatchObject({
         ...{ state: 'invited', gridLocationId, brands: ['acme'], locale: 'en', metadata: old['metadata'] },
       });
+      const sooner = Date.parse((await invite()).expiresAt) - Date.parse(created.expiresAt);
+      expect(Math.abs(sooner)).toBeLessThan(3_600_000);
       expect(await asked.text()).not.toContain(created.url.split('/').at(-1));
       expect(await textOf(await open(url))).not.toContain(created.url.split('/').at(-1));
       await renew(`${auto.url}${new URL(url).pathname}`);
@@ -1025,7 +1029,12 @@ describe('a link that cannot be sent', () => {
       const page = await textOf(await open(replica.url + new URL(url).pathname));
       expect(page).toContain(new URL(startUrl!).host);
       const opened = Array.from({ length: 90 }, () => fetch(`${replica.url}/i/${randomUUID()}`));
-      const statuses = (await Promise.all(opened)).map(({ status }) => status);
+      const responses = await Promise.all(opened);
+      const waits = responses.flatMap(({ status, headers }) =>
+        status === 429 ? headers.get('retry-after') : [],
+      );
+      expect(waits.every((seconds) => Number(seconds) <= 2)).toBe(true);
+      const statuses = responses.map(({ status }) => status);
       expect([...new Set(statuses)].sort()).toEqual([404, 429]);
       expect(statuses.filter((status) => status === 404).length).toBeGreaterThanOrEqual(30);
     });
@@ -1055,9 +1064,10 @@ describe('a link that cannot be sent', () => {
 
 describe('the link of an invitation', () => {
   it.each([
-    ['revoked', ({ id }: Invitation) => client.call('DELETE', `/invitations/${id}`)],
-    ['erased with its user', ({ userId }: Invitation) => client.call('DELETE', `/users/${userId}`)],
-  ])('leads nobody to a startUrl if it is %s during the start', async (_, end) => {
+    ['revoked', ({ id }: Invitation) => client.call('DELETE', `/invitations/${id}`), 410],
+    ['erased with its user', ({ userId }: Invitation) => client.call('DELETE', `/users/${userId}`), 410],
+    ['declined', ({ url }: Invitation) => click(`${url}/decline`), 200],
+  ])('leads nobody to a startUrl if it is %s during the start', async (_, end, pageStatus) => {
     const { control } = service.sandbox!;
     const invitation = await invite();
     const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: 1 });
@@ -1067,7 +1077,7 @@ describe('the link of an invitation', () => {
     await control.release(hold.id);
     const { status, headers } = await clicking;
     expect([status, headers.get('location')]).toEqual([303, invitation.url.split('/').at(-1)]);
-    expect((await open(invitation.url)).status).toBe(410);
+    expect((await open(invitation.url)).status).toBe(pageStatus);
     // The session has been started at the remote service.
     expect((await control.sessions()).map(({ gridLocationId }) => gridLocationId)).toContain(
       invitation.gridLocationId,
@@ -1140,6 +1150,49 @@ describe('the link of an invitation', () => {
       ]);
     const unknown = await fetch(`${service.url}/I/x`);
     expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  });
+
+  it('is a page that is given all of the invitation that it shows, and the brand whose start was refused', async () => {
+    const { id, url } = await invite({
+      ...{
+        locale: 'nl',
+        metadata: { label: 'Barn' },
+        returnUrl: 'http://localhost:9/done',
+        brands: ['acme'],
+      },
+    });
+    const send = jest.spyOn(service.app.get(OwnerPageView), 'send');
+    const shownBy = async (page: Promise<Response>) => {
+      await page;
+      return send.mock.calls.at(-1)!.slice(1);
+    };
+    const context = {
+      ...{ token: url.split('/').at(-1), locale: 'nl', label: 'Barn', returnUrl: 'http://localhost:9/done' },
+      ...{ isUnopened: true, isDisconnected: false, isLate: false, failingBrands: [], consents: [] },
+      host: await service.app.get(OwnerStarts).remoteHost(),
+    };
+    expect(await shownBy(open(url))).toEqual([expect.objectContaining({ kind: 'ready' }), context]);
+    const refusal = { operation: 'start_session', kind: 'answer', status: 422, times: 1 } as const;
+    await service.sandbox!.control.addFault(refusal);
+    const [refused] = await shownBy(click(`${url}?brand=acme`));
+    expect(refused).toMatchObject({ kind: 'rejected', brand: 'acme' });
+    await service.database.query(
+      `UPDATE invitations SET owner_done_at = now(), online_at = now(), disconnected_at = now() WHERE id = $1`,
+      [id],
+    );
+    await service.database.query(
+      `INSERT INTO stalls (kind, subject, cause, since, evidence) VALUES ('invitation', $1, 'completed_not_online', now(), '{}')
+       ON CONFLICT (kind, subject) DO UPDATE SET cause = excluded.cause`,
+      [id],
+    );
+    const disconnected = {
+      isUnopened: false,
+      isDisconnected: true,
+      isLate: true,
+      consents: [expect.anything()],
+    };
+    expect((await shownBy(open(url)))[1]).toEqual({ ...context, ...disconnected });
+    send.mockRestore();
   });
 
   it('works with what mail clients add to it', async () => {
