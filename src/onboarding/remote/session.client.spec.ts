@@ -130,6 +130,11 @@ describe('the response to a read', () => {
       start_url: startUrl,
       text: `open ${startUrl}`,
       link: 'https://x.example/pv-onboarding/t',
+      login: 'https://id.example/?to=https%3A%2F%2Fx.example%2Fpv-onboarding%2Ft',
+      again: 'https://id.example/?to=https%253A%252F%252Fx.example%252FPV-Onboarding%252Ft',
+      nested: String.raw`{"url":"https:\/\/x.example\/pv-onboarding\/t"}`,
+      flowToken: 't',
+      'https://x.example/pv-onboarding/t': true,
     };
     expect(recordableBody(JSON.stringify(body), body)).toBe(
       JSON.stringify({ ...STARTED, startUrl: undefined }),

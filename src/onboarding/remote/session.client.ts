@@ -135,21 +135,21 @@ export function findFlagDrift(seen: Observation): Drift[] {
   return [{ kind: 'undescribed_flags', field, expected: null, found: null }];
 }
 
-/** The path of each startUrl (interface section 2.5), by which it is found under any name. */
-const WEB_FLOW = '/pv-onboarding/';
+/** Matches the path of each startUrl (interface section 2.5), by which it is found under any name, also in a text or a link that escapes it. */
+const WEB_FLOW = /\/pv-onboarding\/|pv-onboarding(?:\\\/|%(?:25)*2F)/i;
 
 /**
- * Returns the JSON to record. Removes a byte order mark, which PostgreSQL rejects, and a startUrl, which opens the web flow, whatever its
- * name is.
+ * Returns the JSON to record. Removes a byte order mark, which PostgreSQL rejects, and what opens the web flow: a startUrl, whatever its
+ * name is, and a token.
  */
 export function recordableBody(body: string, fields: Fields): string {
   const withoutMark = body.startsWith('\ufeff') ? body.slice(1) : body;
   const { startUrl } = fields;
-  const links = typeof startUrl === 'string' && startUrl !== '' ? [WEB_FLOW, startUrl] : [WEB_FLOW];
+  const isLink = (text: unknown): boolean =>
+    typeof text === 'string' && (WEB_FLOW.test(text) || (!!startUrl && text.includes(String(startUrl))));
   let hasStartUrl = false;
   const withoutUrl = JSON.stringify(fields, (name, value: unknown) => {
-    const isLink = typeof value === 'string' && links.some((link) => value.includes(link));
-    if (name !== 'startUrl' && !isLink) return value;
+    if (!/^startUrl$|token/i.test(name) && !isLink(name) && !isLink(value)) return value;
     hasStartUrl = true;
     // An array keeps null in its place.
     return undefined;
