@@ -560,6 +560,9 @@ describeInChromium('the console, in Chromium', () => {
       await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(rows)})`);
       await page.keyboard.press('ControlOrMeta+v');
       await taken('Pasted rows');
+      await page.setViewportSize({ width: 320, height: 560 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+      await page.setViewportSize(SCREENS.desktop);
       await page.getByLabel('Or paste rows').pressSequentially('import-9');
       const take = page.getByRole('button', { name: 'Take these rows' });
       await take.press('Enter');
