@@ -144,9 +144,9 @@ const WEB_FLOW = /\/pv-onboarding\/|pv-onboarding(?:\\\/|%(?:25)*2F)/i;
  */
 export function recordableBody(body: string, fields: Fields): string {
   const withoutMark = body.startsWith('\ufeff') ? body.slice(1) : body;
-  const { startUrl } = fields;
+  const links = typeof fields.startUrl === 'string' && fields.startUrl !== '' ? [fields.startUrl] : [];
   const isLink = (text: unknown): boolean =>
-    typeof text === 'string' && (WEB_FLOW.test(text) || (!!startUrl && text.includes(String(startUrl))));
+    typeof text === 'string' && (WEB_FLOW.test(text) || links.some((link) => text.includes(link)));
   let hasStartUrl = false;
   const withoutUrl = JSON.stringify(fields, (name, value: unknown) => {
     if (!/^startUrl$|token/i.test(name) && !isLink(name) && !isLink(value)) return value;
