@@ -17,12 +17,12 @@ const FIND_LATEST_REGISTRATIONS = `
 
 const FIND_REFERENCES = `
     SELECT users.tenant_reference AS reference FROM grid_locations JOIN users ON users.id = user_id
-     WHERE grid_locations.ean = $1 AND erased_at IS NULL
+     WHERE grid_locations.ean = $1
     UNION
     SELECT tenant_reference FROM registrations WHERE eans @> ARRAY[$1]
     ORDER BY reference LIMIT $2`;
 
-const FIND_USERS = `${SELECT_USERS} WHERE erased_at IS NULL AND tenant_reference = ANY ($1)`;
+const FIND_USERS = `${SELECT_USERS} WHERE tenant_reference = ANY ($1)`;
 
 @Injectable()
 export class CustomersStore {

@@ -8,6 +8,7 @@ interface Row {
   readonly brand?: string;
   readonly locale?: string;
   readonly expectedInverters?: number;
+  readonly status?: RowStatus;
   readonly metadata?: object;
 }
 
@@ -33,7 +34,7 @@ export async function insertCampaign(
   const { id } = campaign!;
   await sql.query(
     `INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, locale, expected_inverters, metadata, fields)
-     SELECT $1, number + 1, 'accepted', value->>'tenantReference', value->>'ean', value->>'brand',
+     SELECT $1, number + 1, coalesce(value->>'status', 'accepted'), value->>'tenantReference', value->>'ean', value->>'brand',
             value->>'locale', (value->>'expectedInverters')::int, value->'metadata', jsonb_build_array(value->'tenantReference', value->'ean')
        FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS given (value, number)`,
     [id, JSON.stringify(values)],

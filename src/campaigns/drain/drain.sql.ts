@@ -108,7 +108,7 @@ export const FIND_OPEN_ROW = prepared('campaign_rows.find_open')`
 /** Ends campaign $1 under lease $2. Its rows have a result, and no row loses it while the campaign is leased. */
 export const FINISH = prepared('campaigns.finish')`
     UPDATE campaigns
-       SET status = CASE status WHEN 'running' THEN 'finished' ELSE status END, finished_at = clock_timestamp(), per_second = NULL
+       SET status = CASE status WHEN 'running' THEN 'finished' ELSE status END, finished_at = clock_timestamp()
      WHERE id = $1 AND lease_token = $2 AND finished_at IS NULL AND status IN ('running', 'cancelled')
     RETURNING name`;
 
@@ -121,7 +121,7 @@ export const FIND_DECIDED = `
 
 /** Changes campaign $1 to status $2 if it has one of the statuses $3, and makes it due. */
 export const MOVE_CAMPAIGN = notifying(`
-    UPDATE campaigns SET status = $2, due_at = clock_timestamp(), per_second = NULL,
+    UPDATE campaigns SET status = $2, due_at = clock_timestamp(),
            paused_at = CASE $2 WHEN 'paused' THEN clock_timestamp() END
      WHERE id = $1 AND status = ANY ($3)`);
 

@@ -4,6 +4,7 @@ import { InternalRequests, type InternalResponse } from '../../../src/bulk/inter
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { BulkActionsStore } from '../../../src/bulk/bulk-actions.store.js';
 import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';
+import type { Principal } from '../../../src/access/scopes.js';
 import { WakeUp } from '../../../src/platform/async/wake-up.js';
 import { insertRow, tomorrow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
@@ -79,7 +80,7 @@ describe('a bulk action', () => {
       ...{ operationId: 'discardRegistration', reason: 'Ended.', createdBy: `key:${keyId}` },
       counts: { pending: 0, done: 3, skipped: 2, failed: 0 },
       items: [
-        { id: first, status: 'done', code: null },
+        { id: first, status: 'done', code: null, doneAt: expect.any(String) },
         { id: registered, status: 'skipped', code: 'registration_conflict' },
         { id: discarded, status: 'done', code: null },
         { id: unknown, status: 'skipped', code: 'not_found' },
@@ -350,6 +351,19 @@ describe('a bulk action', () => {
         status: 400,
         body: { errors: [{ field }] },
       });
+  });
+
+  it('keeps the caller as it was, a person in the console too', async () => {
+    const store = service.app.get(BulkActionsStore);
+    const action = { operationId: 'discardRegistration', ids: [randomUUID()], reason: 'Ended.' };
+    const caller: Principal = {
+      id: null,
+      name: 'oidc:a',
+      scopes: ['registrations:decide'],
+      consoleUntil: Date.now(),
+    };
+    const id = await database().transaction((tx) => store.create(tx, action, caller));
+    expect(await store.read(id)).toMatchObject({ caller });
   });
 
   it('is created once if its request is repeated with its Idempotency-Key', async () => {

@@ -267,8 +267,13 @@ it.each(LISTS)(
 );
 
 it('lists a customer once of whom several things are stalled', async () => {
-  for (const filter of ['cause=lost', 'waitsFor=tenant&brand=acme', `cause=lost&campaignId=${CAMPAIGN}`])
-    expect((await read('/customers', filter)).items).toMatchObject([{ tenantReference: REFERENCE }]);
+  for (const since of ['since', `'2026-11-01'`]) {
+    await service.database.query(`UPDATE stalls SET since = ${since} WHERE tenant_reference = $1`, [
+      REFERENCE,
+    ]);
+    for (const filter of ['cause=lost', 'waitsFor=tenant&brand=acme', `cause=lost&campaignId=${CAMPAIGN}`])
+      expect((await read('/customers', filter)).items).toMatchObject([{ tenantReference: REFERENCE }]);
+  }
   expect((await read('/customers', 'cause=lost&brand=sunward')).items).toEqual([]);
 });
 

@@ -212,6 +212,26 @@ describe('a customer', () => {
       const { path } = item!.remedies.find(({ operationId }) => operationId === 'resolveRegistration')!;
       expect(path).toBe(`/api/v1/registrations/${item!.registration!.id}/resolve`);
       expect(item!.stalled).toEqual(item!.registration!.stalled);
+      expect(item!.since).toBe(item!.stalled!.since);
+    }
+  });
+
+  it('has its latest registration, or that which lives, and the campaign of that', async () => {
+    const campaign_id = (await insertRow<{ id: string }>(service.database.pool, 'campaigns', {})).id;
+    const insert = (tenant_reference: string, status: string, created_at: string) =>
+      insertRow<{ id: string }>(service.database.pool, 'registrations', {
+        ...{ tenant_reference, status, created_at, ...(status === 'uncertain' && { campaign_id }) },
+      });
+    for (const [first, last, isLive] of [
+      ['rejected', 'discarded', false],
+      ['uncertain', 'rejected', true],
+    ] as const) {
+      const tenantReference = randomUUID();
+      const one = await insert(tenantReference, first, '2026-01-01');
+      const other = await insert(tenantReference, last, '2026-01-02');
+      const { items } = (await customersBy({ tenantReference })).body;
+      const registration = { id: (isLive ? one : other).id };
+      expect(items).toMatchObject([{ registration, campaignId: isLive ? campaign_id : null }]);
     }
   });
 
@@ -380,6 +400,7 @@ describe('a search', () => {
     for (const q of [id, `<${url}>`, `See ${url}?utm=1`, 'zonnebloem', 'ZONNEBLOEM hoeve', '17431'])
       expect([q, idsOf(await search(q))]).toEqual([q, [`invitation ${id}`]]);
     expect(await search('zonneb')).toEqual([]);
+    expect(await search(id)).toMatchObject([{ label: 'Hoeve Zonnebloem' }]);
     const { id: campaign } = await insertRow<{ id: string }>(service.database.pool, 'campaigns', {
       name: 'Lente 2027',
     });

@@ -58,7 +58,7 @@ describe('the facts', () => {
     emptyTables(
       database,
       `users, grid_locations, registrations, domain_events, webhook_endpoints, broker_positions, poll_batches, remote_drift, stalls,
-         stall_causes`,
+         stall_causes, status_samples`,
     );
   beforeEach(clear);
   afterAll(clear);
@@ -280,6 +280,46 @@ describe('the facts', () => {
         },
       },
     ],
+    [
+      'sessions that are not due, by their last reads, and the longest interval of the last hours',
+      async () => {
+        for (const values of [
+          { claimed_at: ago(900) },
+          { claimed_at: ago(700), failures: 1 },
+          { claimed_at: ago(600), last_error: 'status 500' },
+          { claimed_at: ago(400), failures: 1, failing_since: ago(200) },
+          { claimed_at: ago(400), failures: 1, failing_since: ago(300), not_found: 1 },
+        ]) {
+          const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+          const { id: session_id } = await insert('onboarding_sessions', { user_id, grid_location_id });
+          const polled = { session_id, user_id, due_at: ago(-300), checked_at: values.claimed_at, ...values };
+          await insert('session_polls', polled);
+        }
+        for (const [hours, maxIntervalSeconds] of [
+          [3, 90_000],
+          [5, 99_000],
+        ] as const)
+          await insert('status_samples', { at: ago(hours * HOUR), figures: { maxIntervalSeconds } });
+        const dead = { name: 'dead:1', role: 'worker', expiresAt: fromNow(-1) } as const;
+        await insertReplica(database, dead);
+        await database.query(`UPDATE remote_replicas SET reads_per_second = 7 WHERE name = 'dead:1'`);
+      },
+      {
+        shared: {
+          poller: {
+            watched: 5,
+            overdue: 0,
+            readsPerSecond: 0,
+            newestReadSeconds: null,
+            longestWaitSeconds: about(200),
+            phases: [
+              { phase: 'awaiting_owner', oldestReadSeconds: about(700), medianReadSeconds: about(600) },
+            ],
+          },
+          budget: { recentMaxIntervalSeconds: 90_000 },
+        },
+      },
+    ],
   ];
 
   it.each(FACTS)('count %s', async (_what, insertRows, facts) => {
@@ -331,6 +371,8 @@ describe('the activity', () => {
     for (const day of [1, 2, 3]) await change('online', 'awaiting_installation', day, 5, day + 1);
     await start(4, 1_439);
     await change('online', 'awaiting_installation', 0, 16);
+    // An adopted session has not changed.
+    await change('online', null, 0, 1);
     const { usualChanges, unchangedSeconds } = await activity();
     expect(usualChanges).toBe(2);
     expect(unchangedSeconds).toBeGreaterThanOrEqual(960);
