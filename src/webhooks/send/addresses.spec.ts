@@ -16,6 +16,9 @@ it.each([
   ['172.31.255.255', 'is in the private range'],
   ['100.64.0.1', 'is in the carrier-grade-nat range'],
   ['169.254.169.254', 'is in the link-local range'],
+  ['168.63.129.15', null],
+  ['168.63.129.16', 'is a service of the cloud for its own machines'],
+  ['64:ff9b::168.63.129.16', 'is a service of the cloud for its own machines'],
   ['0.0.0.0', 'is in the unspecified range'],
   ['64:ff9b::127.0.0.1', 'is in the loopback range'],
   ['fc00::1', 'is in the unique-local range'],
@@ -37,6 +40,7 @@ it.each([
   ['localhost..', 'is a name of this machine'],
   ['sub.localhost.', 'is a name of this machine'],
   ['0x7f.1', 'is in the loopback range'],
+  ['0xa83f8110', 'is a service of the cloud for its own machines'],
   ['127.0.0.1.', 'is in the loopback range'],
   ['[fec0::1]', 'is in the deprecated-site-local range'],
 ])('the host %s is refused as %j', (host, refusal) => expect(refusalOfHost(host)).toBe(refusal));

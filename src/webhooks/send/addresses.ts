@@ -5,6 +5,8 @@ import ipaddr from 'ipaddr.js';
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 /** The name of the NAT64 range in ipaddr.js. The last 32 bits of such an address are an IPv4 address, which is checked (RFC 6052). */
 const NAT64 = 'rfc6052';
+/** A public address at which Azure serves credentials and certificates to each of its machines. */
+const AZURE_HOST = '168.63.129.16';
 
 /**
  * Returns why this IP address is refused, or null if it is allowed. Parses every notation: brackets, zone, single number, octal,
@@ -14,6 +16,7 @@ const NAT64 = 'rfc6052';
 export function refusalOf(address: string): string | null {
   const literal = findLiteral(address);
   if (literal === null) return 'is not an IP address';
+  if (literal === AZURE_HOST) return 'is a service of the cloud for its own machines';
   const parsed = ipaddr.parse(literal);
   const range = parsed.range();
   if (range === NAT64) return refusalOf(parsed.toByteArray().slice(-4).join('.'));
