@@ -1,5 +1,6 @@
 import { Field } from '../platform/http/field.js';
-import { AsParsed } from '../platform/http/validation.js';
+import { AsParsed, isPlainObject } from '../platform/http/validation.js';
+import { LosslessNumber } from '../platform/json/lossless.js';
 import { visibleLineFault } from '../platform/spelling.rules.js';
 import * as schema from '../platform/openapi/schema-of.js';
 
@@ -9,6 +10,11 @@ const MAX_REASON = 500;
 
 const ITEM_STATUSES = ['pending', 'done', 'skipped', 'failed'] as const;
 export type ItemStatus = (typeof ITEM_STATUSES)[number];
+
+/** Returns whether a number is in the value that would be stored as another one, or as null. */
+const hasInexactNumber = (value: unknown): boolean =>
+  value instanceof LosslessNumber ||
+  (typeof value === 'object' && value !== null && Object.values(value).some(hasInexactNumber));
 
 export class NewBulkAction {
   @Field({
@@ -35,10 +41,10 @@ export class NewBulkAction {
     type: 'object',
     additionalProperties: true,
     description: 'The body of the operation, the same for each id. No personal data. Default: no body',
-    faultOf: (value) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? undefined
-        : 'must be a JSON object',
+    faultOf: (value) => {
+      if (!isPlainObject(value)) return 'must be a JSON object';
+      return hasInexactNumber(value) ? 'must not have a number that a double cannot hold' : undefined;
+    },
   })
   arguments?: Readonly<Record<string, unknown>>;
 

@@ -351,6 +351,15 @@ describe('a bulk action', () => {
         status: 400,
         body: { errors: [{ field }] },
       });
+    for (const number of ['1e400', '9007199254740993', '[{"a":0.1234567890123456789}]'])
+      expect(
+        await client.call(
+          'POST',
+          '/bulk-actions',
+          `{"operationId":"startSession","ids":["${randomUUID()}"],"reason":"x","arguments":{"brand":${number}}}`,
+          { 'content-type': 'application/json' },
+        ),
+      ).toMatchObject({ status: 400, body: { errors: [{ field: 'arguments' }] } });
   });
 
   it('keeps the caller as it was, a person in the console too', async () => {
