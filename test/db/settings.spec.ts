@@ -18,10 +18,11 @@ const UNUSUAL = {
   default_transaction_isolation: `'serializable'`,
   statement_timeout: `'3s'`,
   lock_timeout: `'3s'`,
+  synchronous_commit: 'off',
   idle_in_transaction_session_timeout: `'3s'`,
 };
-const READ_TIMEOUTS = `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
-  current_setting('idle_in_transaction_session_timeout') AS idle`;
+const READ_SETTINGS = `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+  current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('synchronous_commit') AS commits`;
 
 describe('a database with unusual settings', () => {
   const closing = closeAfterEach();
@@ -46,8 +47,8 @@ describe('a database with unusual settings', () => {
     const database = await createUnusual('empty');
     expect(await migrate(database.url)).not.toEqual([]);
     expect(await migrate(database.url)).toEqual([]);
-    const { rows } = await withMigrationLock(database.url, (client) => client.query(READ_TIMEOUTS));
-    expect(rows).toEqual([{ statement: '0', lock: '0', idle: '0' }]);
+    const { rows } = await withMigrationLock(database.url, (client) => client.query(READ_SETTINGS));
+    expect(rows).toEqual([{ statement: '0', lock: '0', idle: '0', commits: 'on' }]);
   });
 
   it('serves the whole onboarding, with the same times', async () => {
@@ -63,8 +64,8 @@ describe('a database with unusual settings', () => {
     });
     expect([createdAt, online.createdAt]).toEqual([remote.createdAt, remote.createdAt]);
     expect(await client.eventsOf(id)).toContain('session.online');
-    expect(await service.database.query(READ_TIMEOUTS)).toEqual([
-      { statement: '15s', lock: '5s', idle: '10s' },
+    expect(await service.database.query(READ_SETTINGS)).toEqual([
+      { statement: '15s', lock: '5s', idle: '10s', commits: 'on' },
     ]);
   });
 

@@ -151,11 +151,13 @@ describeWith(
         expect(await timeoutsAfterUse({})).toBe('15s5s');
       });
 
-      it('limits the time of statements in a transaction', async () => {
+      it('limits the time of statements in a transaction, whose commit survives a crash', async () => {
         const database = new Database(withDirectUrl(url));
         closing.push(() => database.onApplicationShutdown());
         const inside = await database.transaction((tx) => tx.query<{ timeouts: string }>(SETTINGS));
         expect(inside).toEqual([{ timeouts: '15s5s' }]);
+        const commits = await database.transaction((tx) => tx.query('SHOW synchronous_commit'));
+        expect(commits).toEqual([{ synchronous_commit: 'on' }]);
       });
     });
   },

@@ -42,10 +42,17 @@ const assign = (command: 'SET' | 'SET LOCAL', settings: Settings): string =>
     .map(([name, value]) => `${command} ${name} TO '${value}'`)
     .join('; ');
 
+/**
+ * Returns SQL that lets commits wait until a crash of PostgreSQL cannot undo them, if an administrator has turned that off. Otherwise a
+ * registration would be forgotten that was committed before its remote call, and the next request would register the customer twice.
+ */
+const keepCommits = (isLocal: boolean): string =>
+  `; SELECT set_config('synchronous_commit', 'on', ${isLocal}) WHERE current_setting('synchronous_commit') = 'off'`;
+
 /** Pool options for connections that clients do not share. Sends SET, as poolers refuse startup parameters. pg-pool awaits `onConnect`. */
 export const withSettings = (timeouts: Settings) => ({
   onConnect: (client: pg.ClientBase) =>
-    set(client, assign('SET', { ...timeouts, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS })),
+    set(client, assign('SET', { ...timeouts, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS }) + keepCommits(false)),
 });
 
 /** Pool options for connections through a transaction pooler. Other settings would affect other clients of the pooler. */
@@ -65,4 +72,4 @@ export const withoutTimeouts = {
 };
 
 /** Begins a transaction with our settings, in one round trip, on a pooled connection that may have other settings. */
-export const BEGIN_POOLED = `BEGIN ISOLATION LEVEL READ COMMITTED; ${assign('SET LOCAL', { ...LOST_BY_POOLERS, ...TIMEOUTS })}`;
+export const BEGIN_POOLED = `BEGIN ISOLATION LEVEL READ COMMITTED; ${assign('SET LOCAL', { ...LOST_BY_POOLERS, ...TIMEOUTS })}${keepCommits(true)}`;
