@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { isAudited, recordAudit } from '../access/audit-log.store.js';
 import { actorOf, type Principal, type Scope } from '../access/scopes.js';
+import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 import { isRefusal, withoutRefusedRows, type Work } from '../platform/database/refused-rows.js';
 import type { Prisma } from '../platform/database/generated/client.js';
+import { Environment } from '../platform/env/environment.js';
 import { BulkActionView, type ItemStatus, type NewBulkAction } from './bulk-actions.dto.js';
 import * as sql from './bulk-actions.sql.js';
 
@@ -14,7 +16,9 @@ export interface BulkAction {
   readonly id: string;
   readonly operationId: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  readonly caller: Principal;
+  /** Null if the settings have changed that gave a caller without a key its scopes. */
+  readonly caller: Principal | null;
+  readonly actor: string;
 }
 
 export interface BegunItem {
@@ -35,6 +39,9 @@ export interface ItemResult {
   readonly detail: string | null;
 }
 
+/** The context of the hash of what gives a caller without a key its scopes. */
+const GRANT = 'bulk_actions/grant';
+
 /** What an id shows that has no result at the end of its action. */
 const REFUSED: ItemResult = {
   status: 'failed',
@@ -47,7 +54,11 @@ export const requestIdOf = (actionId: string): string => `bulk-${actionId}`;
 
 @Injectable()
 export class BulkActionsStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher,
+    private readonly environment: Environment,
+  ) {}
 
   async create(
     tx: Transaction,
@@ -64,6 +75,7 @@ export class BulkActionsStore {
         keyId: caller.id,
         callerName: caller.name,
         callerScopes: caller.id === null ? [...caller.scopes] : [],
+        grantHash: caller.id === null ? this.cipher.hash(this.grantOf(caller.name), GRANT) : null,
         consoleUntil: caller.consoleUntil === undefined ? null : new Date(caller.consoleUntil),
       },
     });
@@ -106,14 +118,29 @@ export class BulkActionsStore {
 
   async read(id: string): Promise<BulkAction> {
     const action = await this.database.prisma.bulkAction.findUniqueOrThrow({ where: { id } });
-    const { operationId, arguments: given, keyId, callerName: name, callerScopes, consoleUntil } = action;
+    const { operationId, arguments: given, keyId, callerName: name, callerScopes } = action;
+    const { consoleUntil, grantHash } = action;
     const scopes = callerScopes as Scope[];
+    const caller = { id: keyId, name, scopes, ...(consoleUntil && { consoleUntil: consoleUntil.getTime() }) };
+    const isGranted =
+      grantHash === null ||
+      this.cipher.hashes(this.grantOf(name), GRANT).some((hash) => hash.equals(grantHash));
     return {
       id,
       operationId,
       arguments: given as Readonly<Record<string, unknown>>,
-      caller: { id: keyId, name, scopes, ...(consoleUntil && { consoleUntil: consoleUntil.getTime() }) },
+      actor: actorOf(caller),
+      caller: isGranted ? caller : null,
     };
+  }
+
+  /** Returns the settings that give a caller without a key its scopes. */
+  private grantOf(name: string): string {
+    const { ADMIN_API_KEY, CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID, CONSOLE_OIDC_GROUPS } =
+      this.environment;
+    return name.startsWith('oidc:')
+      ? JSON.stringify([CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID, CONSOLE_OIDC_GROUPS])
+      : ADMIN_API_KEY;
   }
 
   /** Begins the next ids, other than those at the places `without`. */
@@ -132,8 +159,7 @@ export class BulkActionsStore {
 
   /** Returns whether the operation has already committed for this id. Anybody may send the id of a request, so the actor counts, too. */
   async isDone(action: BulkAction, id: string): Promise<boolean> {
-    const actor = actorOf(action.caller);
-    return isAudited(this.database, { target: id, requestId: requestIdOf(action.id), actor });
+    return isAudited(this.database, { target: id, requestId: requestIdOf(action.id), actor: action.actor });
   }
 
   /** Stores a result. Returns false if PostgreSQL refuses it. */

@@ -148,8 +148,8 @@ export class BulkRunner extends BackgroundTasks {
     }
   }
 
-  private async findCaller(caller: Principal): Promise<Principal | null> {
-    if ((caller.consoleUntil ?? Infinity) <= Date.now()) return null;
+  private async findCaller(caller: Principal | null): Promise<Principal | null> {
+    if (caller === null || (caller.consoleUntil ?? Infinity) <= Date.now()) return null;
     if (caller.id === null) return caller;
     const key = await this.keys.findById(caller.id);
     return key && { ...caller, ...key };

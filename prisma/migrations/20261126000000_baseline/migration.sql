@@ -1311,6 +1311,7 @@ CREATE TABLE bulk_actions (
   key_id uuid,
   caller_name text NOT NULL,
   caller_scopes text[],
+  grant_hash bytea,
   console_until timestamptz(3),
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   finished_at timestamptz(3),
@@ -1331,6 +1332,7 @@ COMMENT ON COLUMN bulk_actions.actor IS 'Who acts, as in audit_log.';
 COMMENT ON COLUMN bulk_actions.key_id IS 'The key whose present scopes count. Null: the caller has none.';
 COMMENT ON COLUMN bulk_actions.caller_name IS 'Name of the caller.';
 COMMENT ON COLUMN bulk_actions.caller_scopes IS 'Scopes of a caller without a key. Null with a key.';
+COMMENT ON COLUMN bulk_actions.grant_hash IS 'Hash of the settings that gave a caller without a key its scopes: ADMIN_API_KEY, or those of the identity provider. Once they change, it acts no more. Null with a key.';
 COMMENT ON COLUMN bulk_actions.console_until IS 'When the session of the console ends in which the caller acts. Null: none.';
 COMMENT ON COLUMN bulk_actions.created_at IS 'When it was requested.';
 COMMENT ON COLUMN bulk_actions.finished_at IS 'When each id had a result. Null: not yet.';

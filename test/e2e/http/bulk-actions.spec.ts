@@ -5,6 +5,7 @@ import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { BulkActionsStore } from '../../../src/bulk/bulk-actions.store.js';
 import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';
 import type { Principal } from '../../../src/access/scopes.js';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { WakeUp } from '../../../src/platform/async/wake-up.js';
 import { insertRow, tomorrow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
@@ -318,6 +319,27 @@ describe('a bulk action', () => {
     const { items } = await finished(body.id);
     expect(items).toMatchObject(ids.map((id) => ({ id, status: 'failed', code: 'unauthenticated' })));
     for (const id of ids) expect(await auditOf(id)).toEqual([]);
+  });
+
+  it('of the administrator acts no more once ADMIN_API_KEY has changed, nor that of a person once the scopes of groups have', async () => {
+    const cipher = service.app.get(Cipher);
+    const codeOf = async (caller_name: string, grant: string) => {
+      const [target] = await insertUncertain(1);
+      const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
+        ...{ operation_id: 'discardRegistration', caller_scopes: ['admin'], due_at: 'infinity' },
+        ...{ caller_name, grant_hash: cipher.hash(grant, 'bulk_actions/grant') },
+      });
+      await insertRow(database().pool, 'bulk_action_items', { action_id: id, target });
+      await makeDue(id);
+      return (await finished(id)).items[0]!.code;
+    };
+    const { ADMIN_API_KEY } = service.environment;
+    expect([
+      await codeOf('environment', ADMIN_API_KEY),
+      await codeOf('environment', `other ${ADMIN_API_KEY}`),
+      await codeOf('oidc:anna', JSON.stringify([null, null, null])),
+      await codeOf('oidc:anna', JSON.stringify([null, null, 'leads=admin'])),
+    ]).toEqual([null, 'unauthenticated', null, 'unauthenticated']);
   });
 
   it('of a person whose time in the console is over acts no more', async () => {
