@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { stat } from 'node:fs';
 import { describe, expect, it, jest } from '@jest/globals';
 import { backoffMs } from './backoff.rules.js';
 import { Coalescer } from './coalescer.js';
@@ -64,6 +65,18 @@ describe('a coalescer', () => {
 });
 
 describe('within', () => {
+  it('takes the result that arrived while the process was stopped for longer', async () => {
+    const result = new Promise((resolve) => {
+      // In this callback, the timers that have expired are the next to fire.
+      stat('.', () => {
+        const work = new Promise((done) => stat('.', () => done('arrived')));
+        resolve(within(20, work, () => 'late'));
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      });
+    });
+    await expect(result).resolves.toBe('arrived');
+  });
+
   it('settles as the work does if the work is in time', async () => {
     await expect(within(1_000, Promise.resolve('done'))).resolves.toBe('done');
     await expect(within(1_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
