@@ -69,7 +69,7 @@ async function failing(): Promise<string[]> {
 describe('an outage of a brand', () => {
   it('is there while 5 of its sessions fail, and at least half of those that tell, and others are read', async () => {
     await insertPolls('acme', 4, FAILING);
-    await insertPolls('acme', 5, READ);
+    await insertPolls('acme', 5, { ...READ, failing_since: ago(9 * MINUTE) });
     await insertPolls('sunward', 1, READ);
     expect(await failing()).toEqual([]);
     await insertPolls('acme', 1, FAILING);

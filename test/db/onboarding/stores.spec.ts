@@ -21,7 +21,14 @@ import * as starts from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { ERASE_SESSIONS } from '../../../src/onboarding/store/erase-sessions.sql.js';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
-import { LOCK_SESSIONS, LOCK_SESSIONS_OF_USER } from '../../../src/onboarding/store/sessions.sql.js';
+import {
+  LOCK_SESSIONS,
+  LOCK_SESSIONS_OF_USER,
+  MARK_ABSENT,
+  MISS_INVERTERS,
+  MOVE_SESSIONS,
+  UPSERT_INVERTERS,
+} from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Statement, type Transaction } from '../../../src/platform/database/database.js';
@@ -677,6 +684,8 @@ describe('sessions', () => {
     return id;
   }
 
+  const day = (nth: number) => new Date(Date.UTC(2026, 1, nth));
+
   it('apply no reading of a session that another batch has claimed, or that is gone', async () => {
     const ids = [await insertSession('awaiting_owner'), await insertSession('awaiting_owner'), randomUUID()];
     const claims = await Promise.all(ids.map((id) => polls.claimOne(id)));
@@ -701,7 +710,6 @@ describe('sessions', () => {
   });
 
   it('are erased with the time of their last good read, and keep an earlier end', async () => {
-    const day = (nth: number) => new Date(Date.UTC(2026, 1, nth));
     const [live, dead] = [{ lease_until: tomorrow() }, null];
     const insert = async (
       closed_at: Date | null,
@@ -739,6 +747,78 @@ describe('sessions', () => {
       { id: kept, closed: null, reason: null, checked: day(3) },
     ];
     expect(new Map(rows.map((row) => [row.id, row]))).toEqual(new Map(expected.map((row) => [row.id, row])));
+  });
+
+  const seen = { isObserved: true, finished: true, active: false, expired: false };
+  const found = { finished: true, active: false, expired: false, updated_at: day(1), expires_at: day(2) };
+  const closed = { closed_at: day(3), close_reason: 'settled', start_url_ciphertext: null };
+  const lost = { state: 'lost', basis: 'observed' };
+  it.each<[string, object, { state: string; basis: string }, object]>([
+    ['observed', { expired: true }, { ...lost, ...seen, updatedAt: day(1), expiresAt: day(2) }, found],
+    ['not observed', { expired: true }, { state: 'awaiting_installation', basis: 'inferred' }, {}],
+    ['in the same state', {}, { ...lost, state: 'awaiting_owner' }, { state_changed_at: expect.any(Date) }],
+    ['online', {}, { ...lost, state: 'online' }, { start_url_ciphertext: null }],
+    ['closed', {}, { ...lost, closeReason: 'settled' }, { ...closed, closed_at: day(9) }],
+    ['closed again', closed, { ...lost, closeReason: 'lost' }, {}],
+    ['reopened', closed, { ...lost, isReopened: true }, { closed_at: null, close_reason: null }],
+  ])('are moved from their state alone: %s', async (_what, before, move, changes) => {
+    const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+    const session = {
+      user_id,
+      grid_location_id,
+      start_url_ciphertext: Buffer.of(1),
+      state_changed_at: day(1),
+    };
+    const insert = (brand: string) =>
+      insertRow<{ id: string }>(database.pool, 'onboarding_sessions', { ...session, brand, ...before });
+    const [{ id: sessionId }] = [await insert('acme'), await insert('zeus')];
+    const rows = () =>
+      database.query<object>('SELECT * FROM onboarding_sessions WHERE user_id = $1 ORDER BY brand', [
+        user_id,
+      ]);
+    const moveFrom = (from: string) => {
+      const by = { rule: 'moved', isObserved: false, isReopened: false, at: day(9) };
+      return database.query(MOVE_SESSIONS, [JSON.stringify([{ ...by, sessionId, from, ...move }])]);
+    };
+    const [own, other] = await rows();
+    await moveFrom('unrecognised');
+    expect(await rows()).toEqual([own, other]);
+    await moveFrom('awaiting_owner');
+    const { state, basis } = move;
+    const at = { state_changed_at: day(9), last_checked_at: day(9), changed_at: day(9) };
+    const moved = { ...own, state, basis, rule: 'moved', ...at, ...changes };
+    expect(await rows()).toEqual([moved, other]);
+  });
+
+  it('have inverters that become absent, missing and listed each by itself', async () => {
+    const [id, other] = [await insertSession('awaiting_owner'), await insertSession('awaiting_owner')];
+    await database.query('UPDATE session_polls SET checked_at = $1', [day(3)]);
+    const listed = { absent_since: null, missing_since: null, first_seen_at: day(1), last_seen_at: day(2) };
+    const gone = { ...listed, absent_since: day(4), missing_since: day(5) };
+    const states = [listed, { ...listed, absent_since: day(4) }, gone];
+    const ids = states.map(() => randomUUID()).sort();
+    for (const session_id of [id, other])
+      for (const [nth, state] of states.entries())
+        await insertRow(database.pool, 'inverters', { session_id, id: ids[nth], ...state });
+    const change = async (statement: string | Statement, at: Date | null, ...changed: number[]) => {
+      const rows = changed.map((nth) => ({ sessionId: id, id: ids[nth], at }));
+      await database.query(statement, [JSON.stringify(rows)]);
+      const text = `SELECT ${Object.keys(listed).join()} FROM inverters WHERE session_id = $1 ORDER BY id`;
+      expect(await database.query(text, [other])).toEqual(states);
+      return database.query(text, [id]);
+    };
+    const absent = { ...listed, absent_since: day(6), last_seen_at: day(3) };
+    expect(await change(MARK_ABSENT, day(6), 0, 2)).toEqual([absent, states[1], gone]);
+    expect(await change(MARK_ABSENT, null, 1)).toEqual([absent, listed, gone]);
+    const missing = [
+      { ...absent, missing_since: day(6) },
+      { ...listed, missing_since: day(7) },
+    ];
+    expect(await change(MISS_INVERTERS, day(7), 0, 1, 2)).toEqual([...missing, gone]);
+    expect(await change(UPSERT_INVERTERS, day(8), 2)).toEqual([
+      ...missing,
+      { ...listed, last_seen_at: day(8) },
+    ]);
   });
 
   describe('re-derived states', () => {
