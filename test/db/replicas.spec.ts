@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Token } from '../../src/auth/token.client.js';
+import { TokenStore } from '../../src/auth/token.store.js';
 import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
 import { readBuild } from '../../src/platform/build.js';
+import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Listener } from '../../src/platform/database/connection/listen.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { type Lease, Leases } from '../../src/platform/database/lease.js';
@@ -18,8 +21,9 @@ import { SignsOfLife } from '../../src/status/signs/signs-of-life.service.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { QUIET } from '../setup/replicas.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
-import { insertCustomer, insertRow } from './valid-rows.js';
+import { insertCustomer, insertRow, tomorrow } from './valid-rows.js';
 
 const STATEMENTS = leasesOn({ table: 'leased', key: 'name' });
 const BACKOFF = { firstMs: 60_000, mostMs: 240_000 };
@@ -332,6 +336,102 @@ describe('a draw of request tokens', () => {
       .open()
       .query(`UPDATE request_tokens SET drawn_until = clock_timestamp() + interval '1 day'`);
     expect(await store().drawTokens(10)).toBeLessThanOrEqual(60_000);
+  });
+});
+
+describe('what all replicas know', () => {
+  const migrated = useTestDatabase();
+  const at = expect.any(Date);
+
+  /** Returns a function that expects that a write changes the last row so, and nothing else, and one that reads this row. */
+  async function watch(rows: () => Promise<Record<string, unknown>[]>) {
+    const before = await rows();
+    let row = before.pop()!;
+    const change = async (write: () => Promise<unknown>, changes: object, result?: unknown) => {
+      const returned = await write();
+      if (result !== undefined) expect(returned).toBe(result);
+      const after = await rows();
+      expect(after).toEqual([...before, { ...row, ...changes }]);
+      row = after.at(-1)!;
+    };
+    return [change, (name: string) => Number(row[name])] as const;
+  }
+
+  it('of an operation changes in its row alone', async () => {
+    const shared = migrated.open();
+    const store = new OperationsStore(shared);
+    const rows = () =>
+      shared.query<Record<string, unknown>>(
+        `SELECT *, round(extract(epoch FROM quiet_until - now()) / 3600) AS hours FROM remote_operations ORDER BY operation = 'start_session', operation`,
+      );
+    const [change, row] = await watch(rows);
+    const set = (values: string) =>
+      shared.query(`UPDATE remote_operations SET ${values} WHERE operation = 'start_session'`);
+    await change(() => store.claimTrial('start_session', 60_000), {}, true);
+    await change(() => store.closeBreaker('start_session'), {});
+    await change(() => store.openBreaker('start_session', 60_000, 3), { open_until: at, failed_trials: 3 });
+    await change(() => store.openBreaker('start_session', 60_000, 1), { open_until: at });
+    await change(() => store.claimTrial('start_session', 60_000), {}, false);
+    await set(`open_until = now() - interval '1 ms'`);
+    await change(() => store.claimTrial('start_session', 60_000), { open_until: at }, true);
+    expect(row('open_until')).toBeGreaterThan(Date.now());
+    await change(() => store.closeBreaker('start_session'), { open_until: null, failed_trials: 0 });
+    await change(() => store.quiet('start_session', 10_000_000), { quiet_until: at, hours: '1' });
+    await change(() => store.quiet('start_session', 1_000), {});
+    const degraded = { health: 'degraded', reason: 'slow', since: at, trouble_until: at };
+    await change(() => store.degrade('start_session', 'slow', 60_000), degraded);
+    await change(() => store.degrade('start_session', 'down', 1_000), { reason: 'down' });
+    await change(() => store.recover('start_session', 'once_trouble_is_over'), {});
+    const since = row('since');
+    const healthy = { health: 'healthy', reason: null, since: at, trouble_until: null };
+    await change(() => store.recover('start_session', 'now'), healthy);
+    expect(row('since')).toBeGreaterThan(since);
+    await change(() => store.recover('start_session', 'now'), {});
+    const names = await shared.query('SELECT name, subject FROM domain_events ORDER BY position');
+    expect(names).toEqual(
+      ['remote.degraded', 'remote.recovered'].map((name) => ({ name, subject: 'start_session' })),
+    );
+  });
+
+  it('of the token is written with its lease alone, and without the token of other credentials', async () => {
+    const shared = migrated.open();
+    const environment = environmentFor(migrated.url);
+    const storeOf = (secret: string) =>
+      new TokenStore(shared, new Cipher(environment), { ...environment, SCS_CLIENT_SECRET: secret });
+    const [store, other] = [storeOf('ours'), storeOf('others')];
+    const [change] = await watch(() => shared.query('SELECT * FROM remote_tokens'));
+    const lease = randomUUID();
+    await change(() => store.claimProbe(), { probed_at: at }, true);
+    await change(() => store.claimProbe(), {}, false);
+    const set = (data: object) => () => shared.prisma.remoteToken.updateMany({ data });
+    await change(set({ probedAt: new Date(0) }), { probed_at: new Date(0) });
+    await change(set({ leaseToken: lease, leaseUntil: tomorrow() }), { lease_token: lease, lease_until: at });
+    await change(() => store.claimProbe(), {}, false);
+    const life = { lifetimeMs: 60_000 } as Token['life'];
+    const token: Token = { value: 'secret', tokenType: 'Bearer', expiresInRaw: '60', life };
+    const failure = { error: 'down', isRejected: false, isTrial: false, isAnnounced: false };
+    const rejected = { ...failure, isRejected: true };
+    const none = { rejected_at: null, failures: 0, last_error: null, next_attempt_at: null };
+    const times = { obtained_at: at, renew_at: at, expires_at: at, token_ciphertext: expect.any(Uint8Array) };
+    const failed = { last_error: 'down', credentials_fingerprint: expect.any(String) };
+    await change(() => store.save(randomUUID(), token, 1, false), {}, null);
+    await change(() => store.fail(randomUUID(), failure), {});
+    await change(() => store.fail(lease, failure), { ...failed, failures: 1 });
+    await change(() => store.fail(lease, rejected), { failures: 2, rejected_at: at });
+    await change(() => store.accept(randomUUID()), {});
+    await change(() => store.save(lease, token, 1, false), {
+      ...{ ...none, ...times, generation: '1' },
+      ...{ token_type: 'Bearer', expires_in_raw: '60' },
+    });
+    await change(() => store.fail(lease, rejected), { last_error: 'down', failures: 1 });
+    await change(() => store.fail(lease, { ...failure, isTrial: true }), { failures: 0, rejected_at: at });
+    await change(() => store.fail(lease, { ...rejected, isTrial: true }), { failures: 1 });
+    await change(() => store.save(lease, token, 1, true), { ...times, generation: '2', last_error: null });
+    await change(set({ nextAttemptAt: tomorrow() }), { next_attempt_at: at });
+    await change(() => store.accept(lease), none);
+    await change(() => store.save(lease, token, 1, true), { ...times, generation: '3', rejected_at: at });
+    await change(() => store.accept(lease), none);
+    await change(() => other.fail(lease, failure), { ...failed, failures: 1, token_ciphertext: null });
   });
 });
 
