@@ -15,7 +15,11 @@ import type { Environment } from '../../src/platform/env/environment.js';
 import type { RecentRequests } from '../../src/platform/metrics/recent-requests.js';
 import { TasksStore } from '../../src/platform/tasks/tasks.store.js';
 import type { Remote } from '../../src/remote/remote.service.js';
-import { OperationsStore } from '../../src/remote/shared/operations.store.js';
+import {
+  acceptCredentials,
+  OperationsStore,
+  rejectCredentials,
+} from '../../src/remote/shared/operations.store.js';
 import { ReplicasStore } from '../../src/status/signs/replicas.store.js';
 import { SignsOfLife } from '../../src/status/signs/signs-of-life.service.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
@@ -379,7 +383,9 @@ describe('what all replicas know', () => {
     await change(() => store.quiet('start_session', 10_000_000), { quiet_until: at, hours: '1' });
     await change(() => store.quiet('start_session', 1_000), {});
     const degraded = { health: 'degraded', reason: 'slow', since: at, trouble_until: at };
+    const began = row('since');
     await change(() => store.degrade('start_session', 'slow', 60_000), degraded);
+    expect(row('since')).toBeGreaterThan(began);
     await change(() => store.degrade('start_session', 'down', 1_000), { reason: 'down' });
     await change(() => store.recover('start_session', 'once_trouble_is_over'), {});
     const since = row('since');
@@ -387,10 +393,34 @@ describe('what all replicas know', () => {
     await change(() => store.recover('start_session', 'now'), healthy);
     expect(row('since')).toBeGreaterThan(since);
     await change(() => store.recover('start_session', 'now'), {});
+    await change(() => store.degrade('start_session', 'slow', 60_000), degraded);
+    await set(`trouble_until = now() - interval '1 ms'`);
+    await change(() => store.recover('start_session', 'once_trouble_is_over'), healthy);
     const names = await shared.query('SELECT name, subject FROM domain_events ORDER BY position');
     expect(names).toEqual(
-      ['remote.degraded', 'remote.recovered'].map((name) => ({ name, subject: 'start_session' })),
+      ['degraded', 'recovered', 'degraded', 'recovered'].map((name) => ({
+        name: `remote.${name}`,
+        subject: 'start_session',
+      })),
     );
+  });
+
+  it('of refused credentials is neither slowness nor told twice', async () => {
+    const shared = migrated.open();
+    const text = `SELECT * FROM remote_operations ORDER BY operation = 'token', operation`;
+    const [change] = await watch(() => shared.query(text));
+    const reject = () => shared.transaction((tx) => rejectCredentials(tx, 'refused'));
+    const degrade = () => new OperationsStore(shared).degrade('token', 'slow', 60_000);
+    const degraded = { health: 'degraded', reason: 'slow', since: at, trouble_until: at };
+    const rejected = { health: 'credentials_rejected', reason: 'refused', since: at, trouble_until: null };
+    await change(degrade, degraded);
+    await change(reject, rejected);
+    await change(reject, {});
+    await change(degrade, {});
+    const recovered = { health: 'healthy', reason: null, since: at };
+    await change(() => shared.transaction(acceptCredentials), recovered);
+    const told = await shared.query('SELECT FROM domain_events WHERE subject = $1', ['token']);
+    expect(told).toHaveLength(3);
   });
 
   it('of the token is written with its lease alone, and without the token of other credentials', async () => {
@@ -401,9 +431,11 @@ describe('what all replicas know', () => {
     const [store, other] = [storeOf('ours'), storeOf('others')];
     const [change] = await watch(() => shared.query('SELECT * FROM remote_tokens'));
     const lease = randomUUID();
-    await change(() => store.claimProbe(), { probed_at: at }, true);
-    await change(() => store.claimProbe(), {}, false);
     const set = (data: object) => () => shared.prisma.remoteToken.updateMany({ data });
+    const wait = () => change(set({ nextAttemptAt: tomorrow() }), { next_attempt_at: at });
+    await wait();
+    await change(() => store.claimProbe(), { probed_at: at, next_attempt_at: null }, true);
+    await change(() => store.claimProbe(), {}, false);
     await change(set({ probedAt: new Date(0) }), { probed_at: new Date(0) });
     await change(set({ leaseToken: lease, leaseUntil: tomorrow() }), { lease_token: lease, lease_until: at });
     await change(() => store.claimProbe(), {}, false);
@@ -419,6 +451,7 @@ describe('what all replicas know', () => {
     await change(() => store.fail(lease, failure), { ...failed, failures: 1 });
     await change(() => store.fail(lease, rejected), { failures: 2, rejected_at: at });
     await change(() => store.accept(randomUUID()), {});
+    await wait();
     await change(() => store.save(lease, token, 1, false), {
       ...{ ...none, ...times, generation: '1' },
       ...{ token_type: 'Bearer', expires_in_raw: '60' },
@@ -427,9 +460,13 @@ describe('what all replicas know', () => {
     await change(() => store.fail(lease, { ...failure, isTrial: true }), { failures: 0, rejected_at: at });
     await change(() => store.fail(lease, { ...rejected, isTrial: true }), { failures: 1 });
     await change(() => store.save(lease, token, 1, true), { ...times, generation: '2', last_error: null });
-    await change(set({ nextAttemptAt: tomorrow() }), { next_attempt_at: at });
+    await wait();
     await change(() => store.accept(lease), none);
-    await change(() => store.save(lease, token, 1, true), { ...times, generation: '3', rejected_at: at });
+    await change(() => store.fail(lease, failure), { last_error: 'down', failures: 1 });
+    const onTrial = { ...none, ...times, generation: '3', rejected_at: at };
+    await change(() => store.save(lease, token, 1, true), onTrial);
+    const ofOthers = { isOurs: false, isLeased: true, generation: 3, token: null, failures: 0 };
+    expect(await other.read()).toMatchObject(ofOthers);
     await change(() => store.accept(lease), none);
     await change(() => other.fail(lease, failure), { ...failed, failures: 1, token_ciphertext: null });
   });

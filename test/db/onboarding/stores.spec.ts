@@ -753,7 +753,8 @@ describe('sessions', () => {
   const found = { finished: true, active: false, expired: false, updated_at: day(1), expires_at: day(2) };
   const closed = { closed_at: day(3), close_reason: 'settled', start_url_ciphertext: null };
   const lost = { state: 'lost', basis: 'observed' };
-  it.each<[string, object, { state: string; basis: string }, object]>([
+  type Move = Readonly<Record<string, unknown>>;
+  it.each<[string, object, Move, object]>([
     ['observed', { expired: true }, { ...lost, ...seen, updatedAt: day(1), expiresAt: day(2) }, found],
     ['not observed', { expired: true }, { state: 'awaiting_installation', basis: 'inferred' }, {}],
     ['in the same state', {}, { ...lost, state: 'awaiting_owner' }, { state_changed_at: expect.any(Date) }],
