@@ -267,7 +267,7 @@ export const DROP_WISH = `
     UPDATE invitations SET wish_due_at = NULL, wish_failed_at = clock_timestamp() WHERE id = $1 AND wish_brand IS NOT DISTINCT FROM $2`;
 
 /** Whether session `s` counts for an invitation of its location. */
-const COUNTS = `(s.superseded_at IS NULL OR s.state = 'online') AND s.close_reason IS DISTINCT FROM 'erased'`;
+const COUNTS = `(s.superseded_at IS NULL OR s.state = 'online')`;
 
 /** Whether session `s` has expired after its owner was done, and is still watched, because the installation may come online late. */
 const IS_LATE = `

@@ -208,7 +208,8 @@ describe('webhook endpoints', () => {
       headerNames: ['X-B', 'X-C'],
     });
     expect((await change(id, { headers: {} })).body.headerNames).toEqual([]);
-    expect(fieldsOf(await change(id, { url: null }))).toEqual([400, ['url']]);
+    for (const url of [null, 'http://someone@127.0.0.1/'])
+      expect(fieldsOf(await change(id, { url }))).toEqual([400, ['url']]);
     expect(fieldsOf(await change(id, { secret: OWN_SECRET }))).toEqual([400, ['secret']]);
     expect(fieldsOf(await change(id, { enabled: true, skipMissed: true }))).toEqual([400, ['skipMissed']]);
     expect((await change(id, {})).status).toBe(200);
@@ -308,7 +309,7 @@ describe('webhook endpoints', () => {
     const expectOtherAsBefore = await failingNeighbour();
     const fail = () =>
       database.query(
-        `UPDATE webhook_endpoints SET failures = 4, failing_since = now(), quiet_until = now() + interval '1 day' WHERE id = $1`,
+        `UPDATE webhook_endpoints SET failures = 4, failing_since = now(), is_reported = true, quiet_until = now() + interval '1 day' WHERE id = $1`,
         [id],
       );
     await fail();
@@ -319,6 +320,7 @@ describe('webhook endpoints', () => {
     expect(Object.keys(await statesOf(id))).toEqual(['due']);
     await fail();
     expect((await change(id, { url: `${receiver.url}/moved` })).body.failures).toBe(0);
+    expect(await database.query('SELECT FROM webhook_endpoints WHERE is_reported')).toEqual([]);
     await expectOtherAsBefore();
   });
 

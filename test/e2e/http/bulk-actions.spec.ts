@@ -70,6 +70,10 @@ describe('a bulk action', () => {
     const [registered] = (await insertUncertain(1)) as [string];
     await database().query(`UPDATE registrations SET status = 'registered' WHERE id = $1`, [registered]);
     const unknown = randomUUID();
+    const { id: action_id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
+      ...{ lease_token: randomUUID(), lease_until: tomorrow(), due_at: 'infinity' },
+    });
+    await insertRow(database().pool, 'bulk_action_items', { action_id, target: other });
     const { app, id: keyId } = await createKey(client, 'registrations:decide');
     const { status, headers, body } = await create(
       { ids: [first, registered, discarded, unknown, second] },

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import { restoreCommand } from '../../../src/cli/restore.command.js';
 import { moveHome, requireHome } from '../../../src/platform/database/deployment.store.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
@@ -166,6 +167,14 @@ describe('R58: a restored copy harms nobody', () => {
     const lost = await feed('after=50');
     expect(lost.status).toBe(400);
     expect(lost.text).toContain('was lost when a backup was restored');
+    const [restored] = await service.database.query<{ last: string; first: string }>(
+      'SELECT last_sequence AS last, first_sequence AS first FROM restores',
+    );
+    const [last, first] = [BigInt(restored!.last), BigInt(restored!.first)];
+    const losses = [last, last + 1n, first - 1n, first].map((at) =>
+      service.app.get(EventsStore).findLoss(String(at)),
+    );
+    expect(await Promise.all(losses)).toEqual([null, last, last, null]);
     const subject = randomUUID();
     await withDatabase(copyUrl, (database) => appendOnline(database, subject, 'after'));
     const event = await waitFor('the event has a sequence', async () =>
