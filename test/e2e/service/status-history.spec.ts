@@ -286,7 +286,7 @@ describe('the facts', () => {
         for (const values of [
           { claimed_at: ago(900) },
           { claimed_at: ago(700), failures: 1 },
-          { claimed_at: ago(600), last_error: 'status 500' },
+          { claimed_at: ago(600), last_error: 'status 500', phase: 'late' },
           { claimed_at: ago(400), failures: 1, failing_since: ago(200) },
           { claimed_at: ago(400), failures: 1, failing_since: ago(300), not_found: 1 },
         ]) {
@@ -313,7 +313,8 @@ describe('the facts', () => {
             newestReadSeconds: null,
             longestWaitSeconds: about(200),
             phases: [
-              { phase: 'awaiting_owner', oldestReadSeconds: about(700), medianReadSeconds: about(600) },
+              { phase: 'awaiting_owner', oldestReadSeconds: about(700), medianReadSeconds: about(550) },
+              { phase: 'late', oldestReadSeconds: about(600), medianReadSeconds: about(600) },
             ],
           },
           budget: { recentMaxIntervalSeconds: 90_000 },
