@@ -448,8 +448,8 @@ describe('what all replicas know', () => {
     const failed = { last_error: 'down', credentials_fingerprint: expect.any(String) };
     await change(() => store.save(randomUUID(), token, 1, false), {}, null);
     await change(() => store.fail(randomUUID(), failure), {});
-    await change(() => store.fail(lease, failure), { ...failed, failures: 1 });
-    await change(() => store.fail(lease, rejected), { failures: 2, rejected_at: at });
+    await change(() => store.fail(lease, rejected), { ...failed, failures: 1, rejected_at: at });
+    await change(() => store.fail(lease, failure), { failures: 2, rejected_at: null });
     await change(() => store.accept(randomUUID()), {});
     await wait();
     await change(() => store.save(lease, token, 1, false), {
@@ -457,14 +457,29 @@ describe('what all replicas know', () => {
       ...{ token_type: 'Bearer', expires_in_raw: '60' },
     });
     await change(() => store.fail(lease, rejected), { last_error: 'down', failures: 1 });
-    await change(() => store.fail(lease, { ...failure, isTrial: true }), { failures: 0, rejected_at: at });
+    await change(set({ expiresAt: new Date(0) }), { expires_at: new Date(0) });
+    await change(() => store.fail(lease, rejected), { failures: 2, rejected_at: at });
+    await change(() => store.accept(lease), none);
+    await change(() => store.fail(lease, { ...failure, isTrial: true }), {
+      last_error: 'down',
+      rejected_at: at,
+    });
     await change(() => store.fail(lease, { ...rejected, isTrial: true }), { failures: 1 });
     await change(() => store.save(lease, token, 1, true), { ...times, generation: '2', last_error: null });
+    await change(() => store.fail(lease, { ...rejected, isTrial: true }), {
+      last_error: 'down',
+      failures: 2,
+    });
     await wait();
     await change(() => store.accept(lease), none);
     await change(() => store.fail(lease, failure), { last_error: 'down', failures: 1 });
     const onTrial = { ...none, ...times, generation: '3', rejected_at: at };
     await change(() => store.save(lease, token, 1, true), onTrial);
+    await change(() => store.fail(lease, { ...rejected, isTrial: true }), {
+      last_error: 'down',
+      failures: 1,
+    });
+    expect(await store.read()).toMatchObject({ isOurs: true, token: 'secret', failures: 1 });
     const ofOthers = { isOurs: false, isLeased: true, generation: 3, token: null, failures: 0 };
     expect(await other.read()).toMatchObject(ofOthers);
     await change(() => store.accept(lease), none);

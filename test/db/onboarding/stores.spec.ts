@@ -757,7 +757,7 @@ describe('sessions', () => {
   it.each<[string, object, Move, object]>([
     ['observed', { expired: true }, { ...lost, ...seen, updatedAt: day(1), expiresAt: day(2) }, found],
     ['not observed', { expired: true }, { state: 'awaiting_installation', basis: 'inferred' }, {}],
-    ['in the same state', {}, { ...lost, state: 'awaiting_owner' }, { state_changed_at: expect.any(Date) }],
+    ['in the same state', {}, { ...lost, state: 'awaiting_owner' }, { state_changed_at: day(1) }],
     ['online', {}, { ...lost, state: 'online' }, { start_url_ciphertext: null }],
     ['closed', {}, { ...lost, closeReason: 'settled' }, { ...closed, closed_at: day(9) }],
     ['closed again', closed, { ...lost, closeReason: 'lost' }, {}],
@@ -815,7 +815,8 @@ describe('sessions', () => {
       { ...absent, missing_since: day(6) },
       { ...listed, missing_since: day(7) },
     ];
-    expect(await change(MISS_INVERTERS, day(7), 0, 1, 2)).toEqual([...missing, gone]);
+    expect(await change(MISS_INVERTERS, day(7), 0)).toEqual([missing[0], listed, gone]);
+    expect(await change(MISS_INVERTERS, day(7), 1, 2)).toEqual([...missing, gone]);
     expect(await change(UPSERT_INVERTERS, day(8), 2)).toEqual([
       ...missing,
       { ...listed, last_seen_at: day(8) },
