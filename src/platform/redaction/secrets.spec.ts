@@ -14,7 +14,7 @@ hideConfiguredSecrets({
   HTTPS_PROXY: 'http://pv:p%40ssword-of-proxy@proxy.example:3128',
   EVENT_BROKER_URL: 'nats://pv:p%40ssword-of-broker@a.example,nats://token-of-broker@b.example',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://pv:p%40ssword-of-collector@localhost:4318',
-  OTEL_EXPORTER_OTLP_HEADERS: 'x-team=of-the-team,x-key=key=of-the-collector',
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-team=of-the-team,x-key=key=of-the-collector,authorization=Basic%20b3RscA==',
 } as Environment);
 
 hideToken('token-in-use');
@@ -30,6 +30,7 @@ describe('withoutSecrets', () => {
     ['the password of its direct address', 'password direct-p@ssword refused', 'password [redacted] refused'],
     ['the password of the collector', 'password p@ssword-of-collector', 'password [redacted]'],
     ['every header of the collector', 'of-the-team, key=of-the-collector', '[redacted], [redacted]'],
+    ['a header of the collector as it is sent', 'sent Basic b3RscA==', 'sent [redacted]'],
     ['the password of the proxy', 'password p@ssword-of-proxy refused', 'password [redacted] refused'],
     [
       'what is sent to the proxy',

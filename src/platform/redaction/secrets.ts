@@ -1,3 +1,4 @@
+import querystring from 'node:querystring';
 import { proxySecretsOf } from '../http-client/proxies.js';
 import type { Environment } from '../env/environment.js';
 
@@ -31,8 +32,7 @@ export function hideConfiguredSecrets(environment: Environment): void {
     ...environment.ENCRYPTION_KEYS,
     ...proxySecretsOf(environment),
     ...(environment.EVENT_BROKER_URL?.split(',') ?? []).map(brokerSecretOf),
-    passwordOf(environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''),
-    ...(environment.OTEL_EXPORTER_OTLP_HEADERS?.split(',') ?? []).map((pair) => pair.replace(/^[^=]*=/, '')),
+    ...otlpSecretsOf(environment.OTEL_EXPORTER_OTLP_ENDPOINT, environment.OTEL_EXPORTER_OTLP_HEADERS),
   ]);
 }
 
@@ -76,11 +76,17 @@ function knownSecrets(): RegExp | null {
   return new RegExp(values.map((value) => value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
 }
 
-const passwordOf = (url: string) => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
+const passwordOf = (url: string) => (URL.canParse(url) ? querystring.unescape(new URL(url).password) : '');
 
 /** Returns the password or, if there is none, the user name, which is then a token. */
 const brokerSecretOf = (url: string): string =>
-  passwordOf(url) || (URL.canParse(url) ? decodeURIComponent(new URL(url).username) : '');
+  passwordOf(url) || (URL.canParse(url) ? querystring.unescape(new URL(url).username) : '');
+
+/** Returns the password of a collector's URL, and the values of its headers, as they are given and as they are sent. */
+export function otlpSecretsOf(url = '', headers = ''): string[] {
+  const given = headers.split(',').map((pair) => pair.replace(/^[^=]*=/, '').trim());
+  return [passwordOf(url), ...given, ...given.map((value) => querystring.unescape(value))];
+}
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': 'amp',

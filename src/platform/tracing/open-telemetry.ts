@@ -16,6 +16,7 @@ import { proxiedAgent } from '../http-client/proxied.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { VERSION, REPLICA_NAME } from '../build.js';
 import { errorText } from '../redaction/error-text.js';
+import { hideSecrets, otlpSecretsOf } from '../redaction/secrets.js';
 
 export type OpenTelemetry = ReturnType<typeof openTelemetry>;
 
@@ -24,6 +25,9 @@ export function openTelemetry(environment: Environment) {
   // The SDK reads its variables from process.env alone, but ours may come from files or defaults.
   for (const [name, value] of Object.entries(environment))
     if (name.startsWith('OTEL_') && value !== undefined) process.env[name] = String(value);
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address, OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers } =
+    process.env;
+  hideSecrets(otlpSecretsOf(address, headers));
   const instance = {
     'service.name': 'pv-onboarding',
     'service.version': VERSION,
@@ -32,7 +36,7 @@ export function openTelemetry(environment: Environment) {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ ...instance, 'pv_onboarding.role': environment.ROLE }))
     .merge(detectResources({ detectors: [envDetector] }));
-  const endpoint = process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || environment.OTEL_EXPORTER_OTLP_ENDPOINT!;
+  const endpoint = address || environment.OTEL_EXPORTER_OTLP_ENDPOINT!;
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint))
     throw new ConfigurationError(
       ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL that begins with http:// or https://'],

@@ -8,6 +8,7 @@ import { IdentityProvider } from '../../../src/console-access/identity-provider.
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { proxiedAgent } from '../../../src/platform/http-client/proxied.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
+import { withoutSecrets } from '../../../src/platform/redaction/secrets.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { PROXY_USER, startOutboundProxy, withCredentials } from '../../setup/receivers/outbound-proxy.js';
@@ -232,12 +233,13 @@ describe('other outbound traffic through the proxy', () => {
     expect([sent.kind, tunnels]).toEqual(['delivered', viaProxy ? [new URL(url).host] : []]);
   });
 
-  it('is that to the collector of traces', async () => {
+  it('is that to the collector of traces, whose headers are hidden', async () => {
     const started = await proxy({ requiresUser: true });
     const collector = await startTraceCollector();
     const endpoint = collector.url.replace('127.0.0.1', 'collector.test');
     const before = { ...process.env };
     closing.push(collector.close, () => void (process.env = before));
+    process.env.OTEL_EXPORTER_OTLP_TRACES_HEADERS = 'x-key=only%20for%20traces';
     const { openTelemetry } = await import('../../../src/platform/tracing/open-telemetry.js');
     const { tracer, stop } = openTelemetry(
       remoteEnvironment({
@@ -249,6 +251,7 @@ describe('other outbound traffic through the proxy', () => {
     await stop();
     expect(collector.spans.map(({ name }) => name)).toEqual(['a step']);
     expect(started.tunnels).toEqual([new URL(endpoint).host]);
+    expect(withoutSecrets('only%20for%20traces, only for traces')).toBe('[redacted], [redacted]');
   });
 
   it('is the look of check-remote, at the port of the address or of its protocol', async () => {
