@@ -15,8 +15,10 @@ const NOT_ENDED =
 /** Whether the owner may still use invitation `i`. A unique index has the same condition. */
 export const LIVE = `${NOT_ENDED} AND i.declined_at IS NULL`;
 
-/** Whether the tenant has invited again since invitation `i`. */
-export const IS_REPLACED = `EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at)`;
+/** Whether the tenant has invited again since invitation `i`, or has made an earlier one valid again. */
+export const IS_REPLACED = `
+  EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.id <> i.id
+            AND (o.created_at > i.created_at OR ${LIVE.replaceAll('i.', 'o.')}))`;
 
 /** Whether owners have declined invitation `i` and can take that back. */
 const IS_DECLINED = `${NOT_ENDED} AND i.declined_at IS NOT NULL AND NOT ${IS_REPLACED}`;
@@ -24,13 +26,8 @@ const IS_DECLINED = `${NOT_ENDED} AND i.declined_at IS NOT NULL AND NOT ${IS_REP
 /** Whether the sessions of its location change invitation `i`: they outrank what its owner has declined. */
 const IS_FOLLOWED = `${NOT_ENDED} AND (i.declined_at IS NULL OR NOT ${IS_REPLACED})`;
 
-/**
- * Whether invitation `i` has ended because the location was online, and may be live again: it is the newest of its location, and no other is
- * live.
- */
-const MAY_REOPEN = `i.online_at IS NOT NULL AND i.disconnected_at IS NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL
-  AND NOT EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.id <> i.id
-                    AND (o.created_at > i.created_at OR ${LIVE.replaceAll('i.', 'o.')}))`;
+/** Whether invitation `i` has ended because the location was online, and may be live again: it is not replaced. */
+const MAY_REOPEN = `i.online_at IS NOT NULL AND i.disconnected_at IS NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL AND NOT ${IS_REPLACED}`;
 
 /** Whether invitation `i` has expired since its location was lost, and is online again if the inverters return: it is the newest. */
 const MAY_RETURN = `i.disconnected_at IS NOT NULL AND i.expired_at IS NOT NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL AND NOT ${IS_REPLACED}`;

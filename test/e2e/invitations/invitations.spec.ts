@@ -830,6 +830,18 @@ describe('an owner who declines', () => {
     expect((await read(again.body.id)).state).toBe('revoked');
   });
 
+  it('is not asked to continue while an earlier link is valid again', async () => {
+    const earlier = await invite();
+    await pass(earlier.id);
+    const { id, url } = (await inviteAgain(earlier.gridLocationId)).body;
+    await decline(url);
+    const expiresAt = new Date(Date.now() + 86_400_000);
+    expect((await client.call('PATCH', `/invitations/${earlier.id}`, { expiresAt })).status).toBe(200);
+    expect((await click(url)).status).toBe(303);
+    expect(await shown(open(url))).toEqual([410, containing('Ask for a new link')]);
+    expect([(await read(id)).state, (await read(earlier.id)).state]).toEqual(['declined', 'invited']);
+  });
+
   it('is not asked to continue after the date, but for a new link', async () => {
     const { id, url } = await invite();
     await decline(url);
