@@ -140,8 +140,8 @@ const MOST_READINGS = 4;
 export function tokensIn(text: string): string[] {
   const tokens = new Set<string>();
   for (let reading = text, count = 0; count < MOST_READINGS; count++) {
-    // A dash stands for a hyphen, or was added at the end of a line.
-    for (const hyphen of ['-', ''])
+    // A dash stands for a hyphen or several, or was added at the end of a line.
+    for (const hyphen of ['-', '--', '---', ''])
       for (const token of tokensOfRun(reading.replace(DASHES, hyphen).replace(MARKS, ''))) tokens.add(token);
     reading = reading.replace(ESCAPE, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
   }

@@ -230,6 +230,17 @@ describe('a token', () => {
     for (const link of [...links, `${links[1]}/i/${other}`]) expect(tokensIn(link)).toContain(other);
   });
 
+  // Programs that improve typography make one dash of several hyphens.
+  it.each([
+    ['--', '\u2013'],
+    ['--', '%E2%80%94'],
+    ['--', '&mdash;'],
+    ['---', '\u2014'],
+  ])('has %s for one dash, %s', (hyphens, dash) => {
+    const other = token.replace('-', hyphens).slice(0, token.length);
+    expect(tokensIn(other.replace(hyphens, dash))).toContain(other);
+  });
+
   it('is looked up a limited number of times for a text', () =>
     expect(tokensIn('-=2D-%2D\u2010_=252D'.repeat(100)).length).toBeLessThan(20));
 
