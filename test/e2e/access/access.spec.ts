@@ -5,6 +5,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { requireOneActing } from '../../../src/access/acting-caller.js';
+import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
 import { Authentication } from '../../../src/access/authentication.service.js';
 import { Operation } from '../../../src/access/operation.decorator.js';
 import { SCOPES, type Scope } from '../../../src/access/scopes.js';
@@ -60,30 +61,38 @@ it('a long request ends with the session of the console, and no other does', asy
 describe('API keys', () => {
   it('are created, used, listed without the key, and revoked', async () => {
     const input = { name: 'An app', scopes: ['admin', 'users:read'] };
-    const created = await admin.call<{ id: string; key: string }>('POST', '/api-keys', input);
-    expect(created).toMatchObject({
-      status: 201,
-      body: {
-        ...input,
-        id: expect.any(String),
-        key: expect.stringMatching(/^pvo_[\w-]{43}$/),
-        createdAt: expect.any(String),
-      },
-    });
-    const { id, key } = created.body;
-    const newest = async (client: TestClient) => {
-      const { text, body } = await client.call<{ items: object[] }>('GET', '/api-keys');
+    const { status, body: created } = await admin.call<{ id: string; key: string }>(
+      'POST',
+      '/api-keys',
+      input,
+    );
+    const { id, key } = created;
+    const shown = { object: 'api_key', id, ...input, createdAt: expect.any(String) };
+    expect([status, created]).toEqual([201, { ...shown, key: expect.stringMatching(/^pvo_[\w-]{43}$/) }]);
+    const other = await createKey(admin, 'users:read');
+    const newest = async () => {
+      const { text, body } = await admin.call<{ items: object[] }>('GET', '/api-keys?limit=2');
       expect(text).not.toContain('pvo_');
-      return body.items[0];
+      return body.items;
     };
-    expect(await newest(new TestClient(service.url, key))).toMatchObject({
-      id,
-      name: 'An app',
-      createdBy: 'environment',
-      revokedAt: null,
+    const refused = { refused401: 0, refused403: 0, refused429: 0, lastRefusedAt: null };
+    const listed = { ...shown, ...refused, createdBy: 'environment', lastUsedAt: null, revokedAt: null };
+    const ofOther = { ...listed, id: other.id, name: expect.any(String), scopes: ['users:read'] };
+    expect(await newest()).toEqual([ofOther, listed]);
+    expect(await listKeys(new TestClient(service.url, key))).toBe(200);
+    const lastUsedAt = await waitFor('the use to be noted', async () => {
+      const [, one] = (await newest()) as { lastUsedAt: string | null }[];
+      return one!.lastUsedAt;
     });
-    expect([(await revoke(id)).status, (await revoke(id)).status]).toEqual([204, 204]);
-    expect(await newest(admin)).toMatchObject({ id, revokedAt: expect.any(String) });
+    await service.app.get(ApiKeysStore).noteUse(id);
+    expect(await newest()).toEqual([ofOther, { ...listed, lastUsedAt }]);
+    expect((await revoke(id)).status).toBe(204);
+    const revoked = await newest();
+    expect(revoked).toEqual([ofOther, { ...listed, lastUsedAt, revokedAt: expect.any(String) }]);
+    expect((await revoke(id)).status).toBe(204);
+    expect(await newest()).toEqual(revoked);
+    const audited = await admin.list<{ action: string }>(`/audit-log?targets=${id}`);
+    expect(audited.map(({ action }) => action)).toEqual(['api_key.revoked', 'api_key.created']);
   });
 });
 

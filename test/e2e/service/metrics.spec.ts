@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { readBuild } from '../../../src/platform/build.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { MetricsServer } from '../../../src/platform/metrics/metrics-server.js';
@@ -107,12 +108,17 @@ describe('the metrics', () => {
       gridLocations: [{ ean: '871685900000000028' }],
     });
     await waitUntilHeld(control, 1, id);
-    await service.database.query(
+    const [row] = await service.database.query<{ id: string }>(
       `UPDATE registrations SET status = 'discarded', next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
-        WHERE tenant_reference = 'stale'`,
+        WHERE tenant_reference = 'stale' RETURNING id`,
     );
+    const warn = jest.spyOn(Logger.prototype, 'warn');
     await control.release(id);
     await registering;
+    const message =
+      'a registration is registered after call 1; not stored, since a newer call or a decision came first';
+    expect(warn.mock.calls).toContainEqual([{ message, registrationId: row!.id }]);
+    warn.mockRestore();
     const text = await (await metricsOfApi(api.adminKey)).text();
     expect(text).toContain(`${PREFIX}registration_calls_total{outcome="stale"} 1\n`);
   });

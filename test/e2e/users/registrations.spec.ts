@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StalledView } from '../../../src/stalls/stalled.view.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
@@ -201,6 +202,66 @@ describe('a decision', () => {
       errors: [{ field: 'gridLocations[1].ean' }],
     });
     expect((await resolveWith(ean)).body.status).toBe('registered');
+  });
+
+  it('that does not apply says why', async () => {
+    const [tenantReference, another] = [randomUUID(), randomUUID()];
+    const user = (
+      await client.call<UserAnswer>('POST', '/users', { tenantReference, gridLocations: [{ ean: EAN }] })
+    ).body;
+    const [ended, uncertain, sent] = [
+      await insert('rejected', { tenantReference }),
+      await insert('uncertain', { tenantReference: another }),
+      await insert('uncertain'),
+    ];
+    await database.query(
+      `UPDATE registrations SET status = 'pending', lease_token = gen_random_uuid(), lease_until = 'tomorrow' WHERE id = $1`,
+      [sent],
+    );
+    const { id: live } = (await list(`tenantReference=${tenantReference}&status=registered`))[0]!;
+    const { updatedAt: unchangedSince } = await find(uncertain);
+    const rowOf = (id: string) => database.query('SELECT * FROM registrations WHERE id = $1', [id]);
+    const message = 'belongs to another user or another object in our database';
+    const foreign = ['id', 'gridLocations[0].id'].map((field) => ({ field, message }));
+    const taken = { id: user.id, tenantReference: another, gridLocations: user.gridLocations };
+    for (const [id, decision, body, detail, errors] of [
+      [
+        live,
+        'retry',
+        undefined,
+        'retry is for the statuses pending, uncertain, rejected; this registration is registered',
+      ],
+      [ended, 'retry', undefined, 'The tenantReference has another live registration'],
+      [sent, 'discard', undefined, 'The registration is being sent; decide once its response is known'],
+      [
+        uncertain,
+        'discard',
+        { unchangedSince },
+        'The registration has changed since `unchangedSince`; read it again',
+      ],
+      [
+        uncertain,
+        'retry',
+        { unchangedSince },
+        'The registration has changed since `unchangedSince`; read it again',
+      ],
+      [
+        uncertain,
+        'resolve',
+        taken,
+        'The id or a grid location belongs to another user in our database',
+        foreign,
+      ],
+    ] as const) {
+      const before = await rowOf(id);
+      const refused = await client.call('POST', `/registrations/${id}/${decision}`, body);
+      const { type: _t, title: _l, requestId: _r, ...said } = refused.body;
+      const conflict = { status: 409, code: 'registration_conflict', detail, registrationId: id };
+      expect(said).toEqual({ ...conflict, ...(errors && { errors }) });
+      expect(await rowOf(id)).toEqual(before);
+    }
+    const later = { unchangedSince: new Date(Date.parse(unchangedSince) + 1) };
+    expect((await client.call('POST', `/registrations/${ended}/discard`, later)).status).toBe(200);
   });
 
   it('may be repeated after a lost response, with the same result', async () => {
@@ -407,7 +468,24 @@ describe('a reader that mirrors registrations from the feed alone', () => {
   }
 
   it('has all of them, with the status and the sequence that the API returns', async () => {
+    const log = jest.spyOn(Logger.prototype, 'log');
+    const warn = jest.spyOn(Logger.prototype, 'warn');
     const ids = await changeRegistrations();
+    const messagesOf = (spy: typeof log) =>
+      new Set(
+        spy.mock.calls
+          .map(([line]) => Object(line) as { message: string; registrationId?: string })
+          .filter(({ registrationId }) => registrationId !== undefined && ids.includes(registrationId))
+          .map(({ message }) => message.replace(/\d/, 'n').replace(/(?<=: ).*/, '…')),
+      );
+    const decisions = ['retry', 'discard', 'resolve'].map(
+      (each) => `environment decided to ${each} a registration`,
+    );
+    const after = (status: string) => `a registration is ${status} after call n`;
+    expect(messagesOf(log)).toEqual(new Set([...decisions, after('registered'), `${after('pending')}: …`]));
+    expect(messagesOf(warn)).toEqual(new Set([`${after('rejected')}: …`, `${after('uncertain')}: …`]));
+    log.mockRestore();
+    warn.mockRestore();
     const DUE = 'SELECT FROM stall_looks WHERE look_at <= now()';
     await waitFor('every stall to be found', async () => (await database.query(DUE)).length === 0);
     const isOfTest = ([id]: readonly [string, Mirrored]) => ids.includes(id);
