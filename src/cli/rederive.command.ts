@@ -5,6 +5,7 @@ import { planRederivations } from './rederivation.js';
 import { applyRederived } from './rederived.store.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
+import { CommandError } from './command-error.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
 import { print, printError } from './print.js';
 import { readId } from './read-input.js';
@@ -26,6 +27,8 @@ export function rederiveCommand(readEnvironment: ReadEnvironment): Command {
       const which = session === undefined ? 'of all sessions' : `of the session ${session}`;
       const effect = `this changes the states ${which} to what the current rules make of the stored responses, and announces each change with an event, which cannot be undone. Without --write, the changes are only shown.`;
       await withDatabase(readEnvironment, async (database, environment) => {
+        if (session && (await database.prisma.onboardingSession.count({ where: { id: session } })) === 0)
+          throw new CommandError('not_found', `There is no session ${session}`);
         if (write) await confirm(placeOf(environment), effect, confirmation);
         const sessions = new SessionsStore(database, environment, new Metrics());
         let found = 0;

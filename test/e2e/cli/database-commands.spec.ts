@@ -229,6 +229,8 @@ describe('for people', () => {
       '',
       ['the current rules change no state'],
     ]);
+    const unknown = run(rederiveCommand, '--session', randomUUID());
+    await expect(unknown).rejects.toMatchObject({ code: 'not_found', exitCode: 1 });
     // More than one page of them, one of which an erasure changes meanwhile.
     await query(`
       WITH made AS (
