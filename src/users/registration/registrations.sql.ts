@@ -108,6 +108,9 @@ export const movedTo = (status: string, userId: string, lastError: string, nextM
 export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
     UPDATE registrations SET ${movedTo('$2::text', '$3', '$4', '$5')} WHERE id = $1`;
 
+/** Keeps what a call has learned ($2) after a person had decided, for that person. */
+export const NOTE_LATE = `UPDATE registrations SET last_error = $2 WHERE id = $1 AND user_id IS NULL AND lease_token IS NULL`;
+
 /** The registrations whose call may be in flight. */
 export const SENT = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED}`;
 

@@ -12,7 +12,8 @@ import type { Page } from '../../platform/http/page.js';
 import type { StoredStall } from '../../stalls/stall-views.service.js';
 import type { Metadata } from '../metadata.rules.js';
 import { appendOutcomes, confirmUser, moveRegistration } from './confirm-user.store.js';
-import { planOutcome, type CalledRegistration, type RegistrationStatus } from './registration.rules.js';
+import { planOutcome, unstored } from './registration.rules.js';
+import type { CalledRegistration, RegistrationStatus } from './registration.rules.js';
 import type { Claim, RegistrationRequest, Settlement } from './registration.rules.js';
 import { REGISTRATIONS, type RegistrationsQuery } from './registrations.list.js';
 import * as sql from './registrations.sql.js';
@@ -167,6 +168,8 @@ async function storeOutcome(tx: Transaction, claim: Claim, settlement: Settlemen
   const fence = [claim.id, claim.attempts, claim.leaseToken];
   const [called] = await tx.query<CalledRegistration>(sql.LOCK_FOR_OUTCOME, fence);
   const plan = planOutcome(called, settlement);
+  if (plan === 'stale' && settlement.status === 'registered')
+    await tx.query(sql.NOTE_LATE, [claim.id, unstored(settlement, 'a decision came first').lastError]);
   if (plan !== 'write') return plan;
   if (settlement.status === 'registered') return confirmUser(tx, claim, settlement.user);
   await moveRegistration(tx, claim, settlement);

@@ -152,10 +152,7 @@ export class RegistrationSender extends BackgroundTasks {
     } catch (error) {
       // The row, the constraint or the right at fault may concern only what the outcome contains.
       const known = unstored(settlement, describeState(error));
-      this.logger.error({
-        message: `${known.lastError}: ${errorText(error)}`,
-        registrationId: claim.id,
-      });
+      this.logger.error({ message: `${known.lastError}: ${errorText(error)}`, registrationId: claim.id });
       try {
         return await this.store(claim, known, 0);
       } catch {

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StalledView } from '../../../src/stalls/stalled.view.js';
+import type { RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
@@ -262,6 +263,27 @@ describe('a decision', () => {
     }
     const later = { unchangedSince: new Date(Date.parse(unchangedSince) + 1) };
     expect((await client.call('POST', `/registrations/${ended}/discard`, later)).status).toBe(200);
+  });
+
+  it.each(['discard', 'retry'])('to %s names the user of a late response', async (decision) => {
+    const store = service.app.get(RegistrationsStore);
+    const tenantReference = randomUUID();
+    const claim = (await store.openIntent({ tenantReference, eans: [EAN], metadata: {} }))!;
+    const lost = `UPDATE registrations SET status = 'uncertain', lease_token = NULL, lease_until = NULL WHERE id = $1`;
+    await database.query(lost, [claim.id]);
+    if (decision === 'retry') await sandbox.addFault({ kind: 'reset', contains: tenantReference });
+    await client.call('POST', `/registrations/${claim.id}/${decision}`);
+    const status = decision === 'retry' ? 'uncertain' : 'discarded';
+    await waitFor('the end', async () => (await find(claim.id)).status === status);
+    const user = { id: randomUUID(), tenantReference, gridLocations: [{ id: randomUUID(), ean: EAN }] };
+    const settlement = { status: 'registered', user: user as unknown as RemoteUser } as const;
+    expect(await store.settle(claim, settlement)).toBe('stale');
+    const lastError = expect.stringContaining(
+      `a decision came first); the user's id is ${user.id}`,
+    ) as unknown;
+    expect(await find(claim.id)).toMatchObject({ status, lastError });
+    const { body } = await client.call('POST', `/registrations/${claim.id}/resolve`, user);
+    expect(body).toMatchObject({ status: 'registered', userId: user.id });
   });
 
   it('may be repeated after a lost response, with the same result', async () => {
