@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type pg from 'pg';
 import { declaredKinds } from '../../bench/seed/seed.js';
 import { DrainStore } from '../../src/campaigns/drain/drain.store.js';
@@ -45,13 +46,22 @@ afterEach(async () => {
   await client.query(
     'TRUNCATE users, registrations, poll_batches, stall_looks, domain_events, campaigns CASCADE',
   );
+  const logged = errors.mock.calls.splice(0);
+  const text = 'a row is left out: PostgreSQL refuses to change it (SQLSTATE P0001): ';
+  expect(logged).toEqual(leftOut.splice(0).map((id) => [text + id]));
 });
 
-/** Makes PostgreSQL refuse each change of one row. */
-const refuse = (table: string, key: string, id: string): Promise<unknown> =>
-  client.query(`
+const errors = jest.spyOn(Logger.prototype, 'error');
+/** What the log calls the rows that a test has PostgreSQL refuse. */
+const leftOut: string[] = [];
+
+/** Makes PostgreSQL refuse each change of one row, which is then logged once. */
+const refuse = (table: string, key: string, id: string, loggedAs = id): Promise<unknown> => {
+  leftOut.push(loggedAs);
+  return client.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
     CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON ${table} FOR EACH ROW WHEN (old.${key} = '${id}') EXECUTE FUNCTION refuse()`);
+};
 
 /** Inserts rows one after the other. Returns what `insert` returns for each. */
 async function insertEach<T>(count: number, insert: (index: number) => Promise<T>): Promise<T[]> {
@@ -98,7 +108,7 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
     const [first, other] = await insertEach(2, (index) =>
       insertPoll({ due_at: tomorrow(), batch_id: batches[index]!.id }),
     );
-    await refuse('session_polls', 'session_id', first!);
+    await refuse('session_polls', 'session_id', first!, batches[0]!.id);
     expect(await polls.releaseExpiredBatches()).toBe(2);
     expect((await polls.claimDue(10)).map(({ sessionId }) => sessionId)).toEqual([other]);
   });
@@ -153,7 +163,7 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
         { grid_location_id, lease_until: ago(1) },
       );
     });
-    await refuse('session_starts', 'id', rows[0]!.id);
+    await refuse('session_starts', 'id', rows[0]!.id, rows[0]!.lease_token);
     const ended = await starts.endAbandoned(rows.map(({ lease_token }) => lease_token));
     expect(ended.toSorted()).toEqual(
       rows
@@ -198,12 +208,15 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
   });
 
   it('when the progress of invitations is recorded', async () => {
+    const locations: string[] = [];
     const ids = await insertEach(3, async () => {
       const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(client);
       await insertRow(client, 'onboarding_sessions', { user_id, grid_location_id, state: 'online' });
-      return (await insertRow<{ id: string }>(client, 'invitations', { grid_location_id })).id;
+      const { id } = await insertRow<{ id: string }>(client, 'invitations', { grid_location_id });
+      locations.push(grid_location_id);
+      return id;
     });
-    await refuse('invitations', 'id', ids[0]!);
+    await refuse('invitations', 'id', ids[0]!, locations[0]);
     await invitations.recordProgress(ago(3_600));
     const { rows } = await client.query<{ id: string }>(
       'SELECT id FROM invitations WHERE online_at IS NOT NULL',
@@ -254,6 +267,10 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
     const read = await readMarkers();
     expect(read.slice(-2)).toEqual(['three', 'four']);
     expect(read).toHaveLength(5);
+    const { rows } = await client.query<{ id: string }>(
+      `SELECT id FROM domain_events WHERE data ->> 'rule' = 'second'`,
+    );
+    leftOut.push(rows[0]!.id);
     await client.query('DROP FUNCTION refuse CASCADE');
     expect((await readMarkers()).slice(5)).toEqual(['second', 'third', 'fourth']);
   });
@@ -278,7 +295,7 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
           [id, status],
         )
       ).rows.map(({ line }) => line);
-    await refuse('campaign_rows', 'line', '2');
+    await refuse('campaign_rows', 'line', '2', `campaign ${id}, line 2`);
     expect(await drain.advance(id, lease_token, null)).toMatchObject({ taken: 2, isDone: false });
     expect(await linesOf('sent')).toEqual([3, 4]);
     const { rows } = await client.query<{ reference: string }>(
@@ -287,7 +304,7 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
     expect(rows).toEqual([{ reference: 'r3' }, { reference: 'r4' }]);
     await client.query(`UPDATE registrations SET status = 'discarded', next_attempt_at = NULL`);
     await client.query('DROP FUNCTION refuse CASCADE');
-    await refuse('campaign_rows', 'line', '3');
+    await refuse('campaign_rows', 'line', '3', `campaign ${id}, line 3`);
     expect(await drain.advance(id, lease_token, null)).toMatchObject({
       settled: [4],
       taken: 1,

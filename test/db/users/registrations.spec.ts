@@ -168,7 +168,9 @@ describe('an intent', () => {
       actAs({ id: randomUUID() }, () => void store.openIntent(requestFor()).then(resolve, reject)),
     );
     await expect(byRevokedKey).rejects.toThrow('The API key has been revoked');
-    expect(await database.prisma.registration.count({ where: { status: 'uncertain' } })).toBe(1);
+    const uncertain = await database.prisma.registration.findMany({ where: { status: 'uncertain' } });
+    expect(uncertain).toMatchObject([{ lastError: expect.stringContaining('a backup was restored') }]);
+    expect(await eventsOf(uncertain[0]!.id)).toEqual(['user.registration_uncertain']);
     expect(await confirmReferences(database)).toBe(true);
     const checked = await checks();
     expect(checked).toEqual([expect.any(Date), expect.any(Date), earlier]);

@@ -225,7 +225,14 @@ describe('a decision', () => {
     const message = 'belongs to another user or another object in our database';
     const foreign = ['id', 'gridLocations[0].id'].map((field) => ({ field, message }));
     const taken = { id: user.id, tenantReference: another, gridLocations: user.gridLocations };
+    const given = await insert('discarded');
     for (const [id, decision, body, detail, errors] of [
+      [
+        given,
+        'retry',
+        undefined,
+        'retry is for the statuses pending, uncertain, rejected; this registration is discarded',
+      ],
       [
         live,
         'retry',
