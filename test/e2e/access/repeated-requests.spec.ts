@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import {
   DELETE_EXPIRED,
   IdempotencyKeys,
   REPEATABLE_REQUESTS,
 } from '../../../src/idempotency/idempotency-keys.store.js';
+import { ManagedKeysStore } from '../../../src/api-keys/managed-keys.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { changesOf } from '../../setup/changes.js';
 import { TestClient } from '../../setup/client.js';
@@ -153,7 +155,12 @@ it('a response that cannot be stored is sent, and the request is executed again 
     if (text.includes('"response"')) throw new Error('the database is gone');
     return encrypt(text, context);
   });
+  const warn = jest.spyOn(Logger.prototype, 'warn');
   expect((await send(client, '/users', body, 'lost')).status).toBe(201);
+  expect(warn.mock.calls).toContainEqual([
+    'the outcome for an Idempotency-Key could not be stored: Error: the database is gone',
+  ]);
+  warn.mockRestore();
   spy.mockRestore();
   const repeated = send(client, '/users', body, 'lost');
   await waitFor('the repetition to wait', async () => {
@@ -163,6 +170,33 @@ it('a response that cannot be stored is sent, and the request is executed again 
     return leased.length > 0;
   });
   expect((await repeated).status).toBe(200);
+});
+
+it('a request whose lease another has taken over changes nothing, and leaves the key to the other', async () => {
+  const keys = service.app.get(ManagedKeysStore);
+  const create = keys.create.bind(keys);
+  const rowsOf = () => service.database.query('SELECT * FROM idempotency_keys WHERE lease_until IS NOT NULL');
+  let taken: unknown;
+  jest.spyOn(keys, 'create').mockImplementationOnce(async (...given) => {
+    await service.database.query(
+      `UPDATE idempotency_keys SET lease_token = gen_random_uuid(), lease_until = 'tomorrow' WHERE lease_until IS NOT NULL`,
+    );
+    taken = await rowsOf();
+    return create(...given);
+  });
+  const body = { name: 'taken over', scopes: ['users:read'] };
+  expect((await send(client, '/api-keys', body, 'taken')).body).toMatchObject({
+    status: 503,
+    code: 'database_unavailable',
+    detail: 'Another request with the same Idempotency-Key has begun',
+  });
+  expect(taken).toHaveLength(1);
+  expect(await rowsOf()).toEqual(taken);
+  expect(await service.database.prisma.apiKey.count({ where: { name: 'taken over' } })).toBe(0);
+  await service.database.query(
+    `UPDATE idempotency_keys SET lease_until = clock_timestamp() - interval '1 ms' WHERE lease_until IS NOT NULL`,
+  );
+  expect((await send(client, '/api-keys', body, 'taken')).status).toBe(201);
 });
 
 it('a request about a person is not repeated after the erasure, of which nothing but its key stays', async () => {

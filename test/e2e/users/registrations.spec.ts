@@ -341,8 +341,11 @@ describe('decisions about many registrations', () => {
     ];
     const unknown = randomUUID();
     const ids = [uncertain, registered, rejected, discarded, unknown, uncertain];
+    const log = jest.spyOn(Logger.prototype, 'log');
     const { status, body } = await decide({ decision: 'discard', ids });
     expect(status).toBe(200);
+    expect(log.mock.calls).toContainEqual(['environment decided to discard 3 of 5 registrations']);
+    log.mockRestore();
     const conflict = (await client.call('POST', `/registrations/${registered}/discard`)).body;
     const object = 'registration_decision';
     expect(body).toEqual({
