@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
-import { requireOneActing } from '../../../src/access/acting-caller.js';
+import { actAs, requireActing, requireOneActing, type Caller } from '../../../src/access/acting-caller.js';
 import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
 import { Authentication } from '../../../src/access/authentication.service.js';
 import { Operation } from '../../../src/access/operation.decorator.js';
@@ -49,7 +49,18 @@ it('a long request ends with the session of the console, and no other does', asy
   const callers = service.app.get(ActiveCallers);
   const [open, over] = [60_000, -1].map((ms) => ({ id: null, consoleUntil: Date.now() + ms }));
   await callers.require(open!);
-  await expect(callers.require(over!)).rejects.toThrow('The session of the console is over');
+  const { database } = service;
+  await requireOneActing(database, [over, open]);
+  const acting = (caller: Caller) =>
+    new Promise((resolve, reject) => actAs(caller, () => void requireActing(database).then(resolve, reject)));
+  await acting(open!);
+  const requirements = [
+    () => callers.require(over!),
+    () => requireOneActing(database, [over]),
+    () => acting(over!),
+  ];
+  for (const required of requirements)
+    await expect(required()).rejects.toThrow('The session of the console is over');
   const ended: unknown[] = [];
   const unwatch = callers.watch(open!, () => ended.push(open));
   callers.watch(over!, () => ended.push(over));
