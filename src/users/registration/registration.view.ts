@@ -41,7 +41,10 @@ export function toRegistrationView(row: RegistrationRecord, stalls: StallViews):
   const { id, tenantReference, eans, sequence, campaignId: _c, isBeingSent: _s, isDue: _d, ...rest } = row;
   const gridLocations = eans.map((ean) => ({ ean }));
   return RegistrationView.of({
-    ...{ id, tenantReference, gridLocations, ...rest },
+    id,
+    tenantReference,
+    gridLocations,
+    ...rest,
     stalled: stalls.view('registration', row, row.stalled),
     sequence: sequence && formatSequence(sequence),
   });
