@@ -84,16 +84,24 @@ export const FORMULA_ERROR = /^(?:#(?:n\/[abd]|nv|getting_data|[^\s"!?]+[!?])|er
  * what programs and people write for a missing value.
  */
 const NO_VALUE =
-  /^(?:#+|\{.*\}|\[.*\]|\$\{.*\}|[\s.,:/-]*0[0\s.,:/-]*|undefined|none|nan|nat|nil|n\/?[ad]|n\.[abdn]\.|n\.?v\.?t\.?|k\.a\.|[(<]?(?:na|null|none|unknown|onbekend|unbekannt|inconnue?)[)>]?|[(<](?:blank|empty|leeg|leer|vide|no value)[)>]|\\n|true|false|(?:on)?waar|wahr|falsch|vrai|faux|tbd|loading\.{3}|invalid date|\?+)$/i;
+  /^(?:#+|\{.*\}|\[.*\]|\$\{.*\}|[\s.,:/-]*0[0\s.,:/-]*|undefined|none|nan|nat|nil|n\/?[ad]|n\.[abdn]\.|n\.?v\.?t\.?|k\.a\.|[(<]?(?:na|null|none)[)>]?|[(<](?:blank|empty|leeg|leer|vide|no value)[)>]|\\n|true|false|(?:on)?waar|wahr|falsch|vrai|faux|tbd|loading\.{3}|invalid date|\?+)$/i;
+
+/** Matches what people write for a customer whom they do not know. The remote service may know a brand of that name. */
+const UNKNOWN = /^[(<]?(?:unknown|onbekend|unbekannt|inconnue?)[)>]?$/i;
+const NOTHING = [NONE_OR_AS_ABOVE, FORMULA_ERROR, NO_VALUE];
 
 /** Returns whether a text names nothing, so that its row may belong to the row above, as in a table with merged cells. */
 export const isNoneOrAsAbove = (text: string): boolean => NONE_OR_AS_ABOVE.test(text);
 
 /** Returns why a text names nothing, else undefined. Otherwise, it would name the same customer or brand for several rows. */
-export const noValueFault = (text: string): string | undefined =>
-  [NONE_OR_AS_ABOVE, FORMULA_ERROR, NO_VALUE].some((pattern) => pattern.test(text))
+const noValueFault = (text: string, patterns: readonly RegExp[] = NOTHING): string | undefined =>
+  patterns.some((pattern) => pattern.test(text))
     ? 'is what a program writes where it has no value, such as #N/A: take it from your system again'
     : undefined;
+
+/** Returns why a text names no customer, else undefined. */
+export const noCustomerFault = (text: string): string | undefined =>
+  noValueFault(text, [...NOTHING, UNKNOWN]);
 
 /** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any other name is valid. */
 export function brandFault(value: unknown): string | undefined {

@@ -2,7 +2,7 @@ import {
   invisibleFault,
   lineFault,
   MANY_MARKS,
-  noValueFault,
+  noCustomerFault,
   normaliseReference,
   withoutInvisible,
 } from '../platform/spelling.rules.js';
@@ -31,7 +31,7 @@ type ReadReference =
 export function readTenantReference(value: unknown): ReadReference {
   const read = readStoredReference(value);
   // Otherwise, the rows of several customers would become one customer.
-  const noValue = 'fault' in read ? undefined : noValueFault(read.reference);
+  const noValue = 'fault' in read ? undefined : noCustomerFault(read.reference);
   return noValue === undefined ? read : faulty(noValue);
 }
 
