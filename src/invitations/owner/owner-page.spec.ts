@@ -201,6 +201,7 @@ describe('a token', () => {
     ...['\u2010', '\u2011', '\u2212', '=E2=80=91', '%E2%80%90', '&#8209;', '&#x2010;'].flatMap((dash) => [
       token.replaceAll('-', dash),
       broken(dash),
+      token.slice(0, 9) + dash + broken(dash).slice(9),
     ]),
     // A program breaks a line with a hyphen, quotes it in a reply, emphasises the link or escapes it for Markdown.
     ...[

@@ -184,6 +184,18 @@ describe('call queue', () => {
     expect(order.length).toBeLessThanOrEqual(52);
   });
 
+  it('admits a waiting call before a new one, when the token that it waits for becomes valid', async () => {
+    const subject = new CallQueue(4, new RequestBudget(100, () => Promise.resolve(5)), WAIT_MS);
+    const order: string[] = [];
+    const request = (name: string) =>
+      void subject.turn('foreground read').then((turn) => order.push(`${name} ${turn}`));
+    // This timer precedes that of the queue.
+    setTimeout(() => request('new'), 5);
+    request('waiting');
+    await jest.advanceTimersByTimeAsync(5);
+    expect(order).toEqual(['waiting granted']);
+  });
+
   it('admits 10,000 waiting calls in order of arrival', async () => {
     const subject = queueOf({ ceiling: 1 });
     void subject.turn('foreground read');
