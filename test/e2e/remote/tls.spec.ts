@@ -88,6 +88,27 @@ describeWith(findOpenssl(), 'openssl (or OPENSSL)', 'TLS to the remote service',
     expect(received).toEqual([{ name: 'client', body: registerUser.body }]);
   });
 
+  it('is that to the collector of traces, too, whose own files precede those of all signals', async () => {
+    const { environment } = await start();
+    const before = { ...process.env };
+    closing.push(() => void (process.env = before));
+    for (const [prefix, { certificate, key }, ca] of [
+      ['OTEL_EXPORTER_OTLP', await stranger.issue('client'), stranger],
+      ['OTEL_EXPORTER_OTLP_TRACES', client, authority],
+    ] as const)
+      Object.assign(process.env, {
+        [`${prefix}_CERTIFICATE`]: ca.file,
+        [`${prefix}_CLIENT_CERTIFICATE`]: certificate,
+        [`${prefix}_CLIENT_KEY`]: key,
+      });
+    const { openTelemetry } = await import('../../../src/platform/tracing/open-telemetry.js');
+    const OTEL_EXPORTER_OTLP_ENDPOINT = environment.SCS_BASE_URL;
+    const { tracer, stop } = openTelemetry({ ...environment, OTEL_EXPORTER_OTLP_ENDPOINT });
+    tracer.startSpan('a step').end();
+    await stop();
+    expect(received).toMatchObject([{ name: 'client', body: expect.stringContaining('a step') }]);
+  });
+
   it('refuses the certificate of another authority, and names the setting', async () => {
     const { remote } = await start({ SCS_CA_FILE: stranger.file });
     expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' });
@@ -95,6 +116,15 @@ describeWith(findOpenssl(), 'openssl (or OPENSSL)', 'TLS to the remote service',
       /^its certificate is not signed by a known authority .* in SCS_CA_FILE$/,
     );
     expect(remote.proxyFault).toBeNull();
+  });
+
+  it('names the setting of a proxy whose certificate is of another authority', async () => {
+    const { port } = server.address() as AddressInfo;
+    const { remote } = await start({ HTTPS_PROXY: `https://127.0.0.1:${port}` });
+    expect(await remote.send(registerUser)).toMatchObject({ kind: 'not_sent', reason: 'proxy_fails' });
+    expect(remote.proxyFault).toMatch(
+      /cannot be used: its certificate is not signed by a known authority .* in NODE_EXTRA_CA_CERTS$/,
+    );
   });
 
   /** Starts openssl in the place of the service. `output`: what it has received. */
