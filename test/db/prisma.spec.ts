@@ -112,16 +112,16 @@ describe('the database', () => {
     async (prepares) => {
       const settings = { DATABASE_PREPARED_STATEMENTS: String(prepares) };
       const other = new Database(environmentFor(testDatabase.url, settings));
-      const statement = prepared('test.one')`SELECT name FROM pg_prepared_statements WHERE name = 'test.one'`;
+      const [one, two] = [prepared('test.one')`SELECT 1`, prepared('test.two')`SELECT 2`];
       const sent = jest.spyOn(other.pool, 'query');
-      await other.query(statement);
+      await other.query(one);
       const [query] = sent.mock.calls[0] as unknown as [{ name?: string }];
       expect(query.name).toBe(prepares ? 'test.one' : undefined);
       const found = await other.transaction(async (tx) => {
-        await tx.query(statement);
-        return tx.query(statement.text);
+        await tx.query(two);
+        return tx.query(`SELECT name FROM pg_prepared_statements WHERE name LIKE 'test.%' ORDER BY name`);
       });
-      expect(found).toHaveLength(prepares ? 1 : 0);
+      expect(found).toEqual(prepares ? [{ name: 'test.one' }, { name: 'test.two' }] : []);
       await other.onApplicationShutdown();
     },
   );

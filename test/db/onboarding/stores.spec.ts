@@ -565,6 +565,25 @@ describe('starts', () => {
       };
     };
 
+    it('supersedes one that is over, whose record changes with that', async () => {
+      const place = await wanted();
+      const [earlier, later] = [started(randomUUID()), started(randomUUID())];
+      await store.record(await begin(place), earlier, place);
+      await database.query(
+        `UPDATE onboarding_sessions SET state = 'expired', start_url_ciphertext = NULL, changed_at = 'yesterday' WHERE id = $1`,
+        [earlier.sessionId],
+      );
+      await store.record(await begin(place), later, place);
+      const sessions = await database.query(
+        `SELECT id, superseded_at = changed_at AS superseded FROM onboarding_sessions WHERE grid_location_id = $1 ORDER BY 2`,
+        [place.gridLocationId],
+      );
+      expect(sessions).toEqual([
+        { id: earlier.sessionId, superseded: true },
+        { id: later.sessionId, superseded: null },
+      ]);
+    });
+
     it('is current again when a later start returns it, also if the write is executed again when it is over', async () => {
       const place = await wanted();
       const session = started(randomUUID());

@@ -269,7 +269,8 @@ describe('a webhook', () => {
     await waitFor('an attempt is in flight', async () => (await received()).length === 1);
     await enable(false);
     await waitFor('it is known to be disabled', async () => {
-      const results = await Promise.all(found.mock.results.map(({ value }) => value as Promise<unknown>));
+      const ofThis = found.mock.results.filter((_, nth) => found.mock.calls[nth]![0] === endpoint.id);
+      const results = await Promise.all(ofThis.map(({ value }) => value as Promise<unknown>));
       return results.includes(null);
     });
     await enable(true);

@@ -543,7 +543,7 @@ describe('webhook endpoints', () => {
       expect([verifies(first, later), verifies(body.secret, later)]).toEqual([false, true]);
     });
 
-    it('again after a lost response: all earlier secrets still sign', async () => {
+    it('again after a lost response: all earlier secrets still sign, the newest first', async () => {
       const { id, secret: first } = await create();
       const lost = await rotate(id);
       const [{ body }, repeated] = [
@@ -553,8 +553,12 @@ describe('webhook endpoints', () => {
       expect(repeated.body).toEqual(body);
       expect(body.previousSecretUntil).toBe(lost.body.previousSecretUntil);
       const sent = await sign(id);
-      const known = [first, lost.body.secret, body.secret];
-      expect(known.map((secret) => verifies(secret, sent))).toEqual([true, true, true]);
+      const known = [body.secret, lost.body.secret, first];
+      const signers = String(sent.headers['webhook-signature'])
+        .split(' ')
+        .map((signature) => ({ ...sent, headers: { ...sent.headers, 'webhook-signature': signature } }))
+        .map((signed) => known.findIndex((secret) => verifies(secret, signed)));
+      expect(signers).toEqual([0, 1, 2]);
     });
 
     it('and each signs until its own end, which a later rotation does not extend', async () => {

@@ -710,10 +710,12 @@ describe('a message with the link', () => {
   const bounced = (at?: string) => ({ status: 'bounced', channel: 'sms', at });
 
   it('that has come back leaves the owner unreachable until a later one is sent, told in any order', async () => {
-    const { id } = await invite({ brands: ['by letter'] });
+    const { id, gridLocationId } = await invite({ brands: ['by letter'] });
     expect((await tell(id, sent(ago(30)))).body.stalled).toBeNull();
     const { body } = await tell(id, bounced(ago(20)));
     expect(body.stalled).toMatchObject({ cause: 'unreachable', text: containing('sms') });
+    const { body: ofLocation } = await client.call('GET', `/grid-locations/${gridLocationId}/case`);
+    expect(ofLocation).toMatchObject({ stalled: body.stalled, usuallyUntil: null });
     expect((await tell(id, sent(ago(25)))).body.stalled?.cause).toBe('unreachable');
     expect((await tell(id, sent(ago(10)))).body.stalled).toBeNull();
     expect((await tell(id, bounced(ago(15)))).body.stalled).toBeNull();

@@ -8,6 +8,7 @@ import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
 import { shiftClock } from '../../setup/shifted-clock.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { withReplica } from '../replica.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -454,6 +455,19 @@ describe('a registration that cannot be sent yet', () => {
     expect((await call('POST', '/users', requestFor(reference, EAN, OTHER_EAN))).body.id).toBe(sent.userId);
     expect(await effectsOf(reference)).toHaveLength(1);
   });
+});
+
+it('a registration that a worker claims before the request that joins it is waited for', async () => {
+  const registrations = service.app.get(RegistrationsStore);
+  const claimingDue = jest.spyOn(registrations, 'claimDue').mockResolvedValue([]);
+  jest.spyOn(registrations, 'claimOne').mockImplementationOnce(async () => {
+    claimingDue.mockRestore();
+    return null;
+  });
+  const due = { status: 'pending', next_attempt_at: 'now', eans: [EAN] };
+  const { tenant_reference } = await insertRow(service.database.pool, 'registrations', due);
+  const { status, body } = await call('POST', '/users', requestFor(String(tenant_reference)));
+  expect([status, body.tenantReference]).toEqual([200, tenant_reference]);
 });
 
 describe('a registration whose outcome the database refuses for long', () => {

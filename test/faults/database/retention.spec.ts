@@ -117,7 +117,8 @@ describe('R59: history ends where it may', () => {
     const open = await insertSession(null);
     const recent = await insertSession(5);
     const ended = await insertSession(50);
-    await insertSession(200);
+    // A session that was recorded again after it had been deleted once.
+    await insertRow(client, 'pruned_sessions', { session_id: await insertSession(200) });
     // A session that was open for long without a change, and one that was refreshed long after its end.
     await client.query('UPDATE onboarding_sessions SET changed_at = created_at WHERE id = $1', [open]);
     const refreshed = await insertSession(200);
