@@ -344,15 +344,15 @@ describe('a customer', () => {
     ['tenant', 'discarded', /^A person has discarded/, ['registerUser']],
     ['tenant', 'registered', /without a grid location/, []],
   ] as const)('waits for %s while its registration is %s', (waitsFor, status, why, remedies) => {
-    const { state, since, evidence } = waitOfRegistration({
+    const { state, since, usuallyUntil, evidence } = waitOfRegistration({
       id: '7',
       status,
       lastError: 'late',
       updatedAt: now,
-      nextAttemptAt: null,
+      nextAttemptAt: hoursAgo(-1),
     });
     const wait = WAITS[state];
-    expect([wait.waitsFor, since]).toEqual([waitsFor, now]);
+    expect([wait.waitsFor, since, usuallyUntil]).toEqual([waitsFor, now, hoursAgo(-1)]);
     expect(textOf(wait, evidence)).toMatch(why);
     expect(wait.remedies.map(({ operationId }) => operationId)).toEqual(remedies);
   });

@@ -758,12 +758,13 @@ describe('sessions', () => {
     const kept = await insert(null, true);
     await database.query(ERASE_SESSIONS, [erased.map(([id]) => id), day(9)]);
     const rows = await database.query<{ id: string }>(
-      'SELECT id, closed_at AS closed, close_reason AS reason, last_checked_at AS checked FROM onboarding_sessions WHERE id = ANY ($1)',
-      [[...erased.map(([id]) => id), kept]],
+      `SELECT id, closed_at AS closed, close_reason AS reason, last_checked_at AS checked, changed_at = $2 AS "isChanged"
+         FROM onboarding_sessions WHERE id = ANY ($1)`,
+      [[...erased.map(([id]) => id), kept], day(9)],
     );
     const expected = [
-      ...erased.map(([id, closed, checked]) => ({ id, closed, reason: 'erased', checked })),
-      { id: kept, closed: null, reason: null, checked: day(3) },
+      ...erased.map(([id, closed, checked]) => ({ id, closed, reason: 'erased', checked, isChanged: true })),
+      { id: kept, closed: null, reason: null, checked: day(3), isChanged: false },
     ];
     expect(new Map(rows.map((row) => [row.id, row]))).toEqual(new Map(expected.map((row) => [row.id, row])));
   });
