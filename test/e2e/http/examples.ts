@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
+import { BulkActionsStore } from '../../../src/bulk/bulk-actions.store.js';
 import { Sampler } from '../../../src/status/history/sampler.service.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { insertCampaign } from '../../setup/campaign.js';
@@ -217,9 +219,12 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('retryRegistration', 200, { parameters: { id: forRetry.id } });
   await ask('retryRegistration', 409, { parameters: { id: forResolve.id } });
   const forMany = await loseResponse('customer-1005');
+  // The action might otherwise be done before the response is read.
+  const findingDue = jest.spyOn(service.app.get(BulkActionsStore), 'findDue').mockResolvedValue([]);
   const action = await ask('createBulkAction', 202, {
     request: { operationId: 'refreshSession', ids: [forMany.id], reason: 'The provider was down' },
   });
+  findingDue.mockRestore();
   await waitFor(
     'the end of the bulk action',
     async () => (await ask('readBulkAction', 200, { parameters: { id: action.id } })).finishedAt,
