@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { InvalidArgumentError } from 'commander';
-import { decodeText } from '../platform/decode-text.js';
+import { decodeText } from '../platform/env/environment-files.js';
 import { isUuid } from '../platform/uuid.rules.js';
 
 /** Returns the content of a file; `-` is the standard input. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from './environment-files.js';
 import { LOCALES, type Locale } from './locale.rules.js';
 
 type InLocales<Field extends string> = Readonly<

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { decodeText } from '../decode-text.js';
 import type { EnvironmentSource } from './environment-names.js';
 
 export interface FilesRead {
@@ -8,6 +7,10 @@ export interface FilesRead {
   /** The problems by the name of the variable. They contain no values, since these may be secret. */
   readonly problems: ReadonlyMap<string, string>;
 }
+
+/** Decodes a file of an operator: UTF-8, or UTF-16 with a byte order mark, in which PowerShell writes. Omits the byte order mark. */
+export const decodeText = (bytes: Uint8Array): string =>
+  new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes);
 
 /** Replaces NAME_FILE, the path of a mounted secret, by NAME with its content, without a newline at its end. Removes both after a problem. */
 export function readFiles(source: EnvironmentSource, names: readonly string[]): FilesRead {

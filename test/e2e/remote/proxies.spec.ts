@@ -254,6 +254,19 @@ describe('other outbound traffic through the proxy', () => {
     expect(withoutSecrets('only%20for%20traces, only for traces')).toBe('[redacted], [redacted]');
   });
 
+  it.each(['collector:4318', 'http://[collector'])(
+    'is not used if %s is the address for traces',
+    async (address) => {
+      const before = { ...process.env };
+      closing.push(() => void (process.env = before));
+      process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = address;
+      const { openTelemetry } = await import('../../../src/platform/tracing/open-telemetry.js');
+      expect(() => openTelemetry(remoteEnvironment({}))).toThrow(
+        /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL/,
+      );
+    },
+  );
+
   it('is the look of check-remote, at the port of the address or of its protocol', async () => {
     const targets: string[] = [];
     const { url } = await rawProxy((socket, connect) => {
