@@ -1,3 +1,4 @@
+import { hasValidCheckDigit } from '../platform/ean-digits.rules.js';
 import { jsonNumberText } from '../platform/json/lossless.js';
 import type { FieldError } from '../platform/problem/problem.js';
 import { roundedForm, type Look } from './rounded.rules.js';
@@ -37,20 +38,6 @@ export function eanFault(value: unknown): string | undefined {
 
 /** Returns the 18 digits of a value that `eanFault` accepts. */
 export const readEan = (value: unknown): string => String(value);
-
-/** Returns the numbers in a text that may be EANs: 18 digits, perhaps in groups as on a bill. */
-export const eansIn = (text: string): string[] =>
-  [...text.matchAll(/(?<!\d)[1-9](?:[\s.\p{Pd}]?\d){17}(?!\d)/gu)].map(([each]) => each.replace(/\D/g, ''));
-
-/** Returns whether the last digit is the GS1 check digit (General Specifications, section 7.9): weights 3, 1, 3, … from the right. */
-export function hasValidCheckDigit(ean: string): boolean {
-  const data = [...ean.slice(0, -1)].map(Number);
-  const sum = data.reduceRight(
-    (total, digit, index) => total + digit * ((data.length - index) % 2 === 1 ? 3 : 1),
-    0,
-  );
-  return (10 - (sum % 10)) % 10 === Number(ean.at(-1));
-}
 
 export const lookOfEan = (ean: string): Look => ({
   form: roundedForm(ean),

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { eansIn, hasValidCheckDigit } from '../platform/ean-digits.rules.js';
 import { parseLossless } from '../platform/json/lossless.js';
 import {
   eanFault,
-  eansIn,
-  hasValidCheckDigit,
   readEan,
   readGridLocations,
   roundedEans,

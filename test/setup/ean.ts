@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { hasValidCheckDigit } from '../../src/users/ean.rules.js';
+import { hasValidCheckDigit } from '../../src/platform/ean-digits.rules.js';
 import { roundedForm } from '../../src/users/rounded.rules.js';
 
 /** Returns a random EAN of 18 digits that does not look rounded. Its check digit may be wrong. */

@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { eansIn, hasOtherEan } from '../../../src/platform/ean-digits.rules.js';
 import { decodeGuessed, markedEncoding } from '../../../src/spreadsheet/encoding.rules.js';
 import { misreadFault, readTwiceFault } from '../../../src/spreadsheet/misread.rules.js';
 import { csvOf, cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
@@ -20,8 +21,6 @@ export interface TableFile {
 /** The most bytes that are read in the browser. The command line uploads larger files. */
 export const MOST_BYTES = 20_000_000;
 const DELIMITERS = [',', ';', '\t', '|'];
-/** Matches 18 digits, perhaps in groups. */
-const EAN = /(?<!\d)\d(?:[\s.\p{Pd}]?\d){17}(?!\d)/gu;
 /** How many characters are made by one call, whose arguments the stack must hold. */
 const CHUNK = 8_192;
 
@@ -92,12 +91,9 @@ export const hasText = (row: readonly string[]): boolean => row.some((cell) => c
 
 /** Returns the index of the first column that is not used and has further EANs, without which the customers would be registered. */
 export function unusedEans(rows: TableFile['rows'], uses: readonly Use[]): number | undefined {
-  const eansOf = (cell = '') => (cell.match(EAN) ?? []).map((each) => each.replace(/\D/g, ''));
-  const eanColumn = uses.indexOf('ean');
+  const eanOf = (row: readonly string[]) => eansIn(row[uses.indexOf('ean')] ?? '')[0] ?? null;
   const found = uses.findIndex(
-    (use, column) =>
-      use === '' &&
-      rows.some((row) => eansOf(row[column]).some((ean) => !eansOf(row[eanColumn]).includes(ean))),
+    (use, column) => use === '' && rows.some((row) => hasOtherEan(row[column] ?? '', eanOf(row))),
   );
   return found < 0 ? undefined : found;
 }

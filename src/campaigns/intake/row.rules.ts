@@ -2,7 +2,8 @@ import { brandFault, isNoneOrAsAbove, normaliseBrand } from '../../platform/spel
 import { MAX_INVERTERS } from '../../invitations/invitation.rules.js';
 import { LOCALES, type Locale } from '../../platform/env/locale.rules.js';
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
-import { eansIn, hasValidCheckDigit, type CheckDigitRule } from '../../users/ean.rules.js';
+import { hasOtherEan } from '../../platform/ean-digits.rules.js';
+import type { CheckDigitRule } from '../../users/ean.rules.js';
 import type { Look } from '../../users/rounded.rules.js';
 import { mayBeRewritten, readTenantReference } from '../../users/tenant-reference.rules.js';
 import type { RowProblem, RowProblemCode } from '../campaign.rules.js';
@@ -124,7 +125,7 @@ function rowsWarning(column: string, index: number, cell: string, delimiter: str
 
 /** Warns about an EAN in a cell that is not read as one, since the customer would be registered without it. */
 export function otherEanWarning(column: string, cell: string, ean: string | null): RowProblem[] {
-  if (!eansIn(cell).some((each) => each !== ean && hasValidCheckDigit(each))) return [];
+  if (!hasOtherEan(cell, ean)) return [];
   const message =
     'An EAN that is not read stands here: a further EAN of a customer needs a row of its own, with the same reference';
   return [{ column, code: 'ean_in_other_column', message }];

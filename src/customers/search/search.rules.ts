@@ -1,6 +1,6 @@
 import { tokensIn } from '../../invitations/owner/owner-page.rules.js';
 import { normaliseReference, withoutInvisible } from '../../platform/spelling.rules.js';
-import { eansIn } from '../../users/ean.rules.js';
+import { eansIn } from '../../platform/ean-digits.rules.js';
 
 /** What a person may have meant by a text: each part that it can be. Null, or empty: it cannot be that. */
 export interface Term {

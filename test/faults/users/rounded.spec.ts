@@ -7,7 +7,8 @@ import {
   roundedLines,
 } from '../../../src/campaigns/intake/rounded.rules.js';
 import { parseLossless } from '../../../src/platform/json/lossless.js';
-import { hasValidCheckDigit, roundedEans, type CheckDigitRule } from '../../../src/users/ean.rules.js';
+import { hasValidCheckDigit } from '../../../src/platform/ean-digits.rules.js';
+import { roundedEans, type CheckDigitRule } from '../../../src/users/ean.rules.js';
 import type { Look } from '../../../src/users/rounded.rules.js';
 import { upload } from '../../campaigns/campaign-client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
