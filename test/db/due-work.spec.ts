@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ModulesContainer } from '@nestjs/core';
 import { seed } from '../../bench/seed/seed.js';
-import type { Database } from '../../src/platform/database/database.js';
 import { BackgroundTasks } from '../../src/platform/tasks/background-tasks.js';
 import { DueWork } from '../../src/platform/tasks/due-work.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
@@ -26,13 +25,12 @@ interface Explained {
 // A worker asks each second, and most often nothing is due.
 describe('what a task asks to learn whether it has work', () => {
   const testDatabase = useTestDatabase();
-  let database: Database;
+  const database = testDatabase.open();
   let conditions: string[];
   let signalled: string[];
 
   beforeAll(async () => {
     await seed(environmentFor(testDatabase.url), { sessions: SESSIONS, force: false, say: () => {} });
-    database = testDatabase.open();
     await withClient(testDatabase.url, async (client) => {
       await client.query('SET session_replication_role TO replica');
       await client.query(MANY_POLLS);

@@ -8,7 +8,7 @@ import { InvertersStore } from '../../src/inverters/inverters.store.js';
 import { AUDIT_LOG, type AuditLogQuery } from '../../src/audit-log/audit-log.list.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
-import { Database, type Statement } from '../../src/platform/database/database.js';
+import type { Statement } from '../../src/platform/database/database.js';
 import type { RegistrationsQuery } from '../../src/users/registration/registrations.list.js';
 import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
 import { UsersStore } from '../../src/users/user/users.store.js';
@@ -26,12 +26,10 @@ describe('among many users and registrations', () => {
   const PAGE = 51;
 
   const testDatabase = useTestDatabase();
-  let database: Database;
-  let store: UsersStore;
+  const database = testDatabase.open();
+  const store = new UsersStore(database);
 
   beforeAll(async () => {
-    database = testDatabase.open();
-    store = new UsersStore(database);
     // Inserts three users with the campaign `rare`, half of all users per season, and two users per registered_at.
     await database.query(
       `INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, created_at, updated_at, metadata, registered_at)
@@ -165,10 +163,9 @@ describe('among many sessions', () => {
   const SESSIONS = 20_000;
 
   const testDatabase = useTestDatabase();
-  let database: Database;
+  const database = testDatabase.open();
 
   beforeAll(async () => {
-    database = testDatabase.open();
     const { userId, gridLocationId } = await insertCustomer(database.pool);
     // One session in twenty is open, and one in 200 is stalled. Half of the closed sessions never left awaiting_owner.
     await database.query(
@@ -217,10 +214,9 @@ describe('the audit log', () => {
   const ENTRIES = 20_000;
   const PAGE = 50;
   const testDatabase = useTestDatabase();
-  let database: Database;
+  const database = testDatabase.open();
 
   beforeAll(async () => {
-    database = testDatabase.open();
     await database.query(
       `INSERT INTO audit_log (at, actor, action, details)
      SELECT now() - (${ENTRIES} - n) * interval '1 h', 'key ' || n % 10, 'action ' || n / 10 % 10, '{}' FROM generate_series(1, ${ENTRIES}) AS n`,
@@ -265,13 +261,8 @@ describe('the audit log', () => {
 
 describe('of inverters', () => {
   const testDatabase = useTestDatabase();
-  let database: Database;
-  let store: InvertersStore;
-
-  beforeAll(() => {
-    database = testDatabase.open();
-    store = new InvertersStore(database);
-  });
+  const database = testDatabase.open();
+  const store = new InvertersStore(database);
 
   const insert = (table: Table, row: Parameters<typeof insertRow>[2]) => insertRow(database.pool, table, row);
   const customer = () => insertCustomer(database.pool);

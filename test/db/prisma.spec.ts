@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
 import { ManagedKeysStore } from '../../src/api-keys/managed-keys.store.js';
 import { COUNTERS } from '../../src/platform/database/counters.js';
@@ -9,11 +9,8 @@ import { useTestDatabase } from '../setup/database/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 
 const testDatabase = useTestDatabase();
-let database: Database;
+const database = testDatabase.open();
 
-beforeAll(() => {
-  database = testDatabase.open();
-});
 beforeEach(() => database.query('TRUNCATE users CASCADE'));
 
 const user = (id: string = randomUUID()) => ({

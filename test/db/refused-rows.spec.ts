@@ -13,7 +13,6 @@ import { LearnedSchedules } from '../../src/onboarding/poll/learned-schedules.js
 import { PollsStore } from '../../src/onboarding/poll/polls.store.js';
 import { StartsStore } from '../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
-import type { Database } from '../../src/platform/database/database.js';
 import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
@@ -23,23 +22,18 @@ import { sessionEvent } from './events/fixture.js';
 import { insertCustomer, insertRow, tomorrow } from './valid-rows.js';
 
 const testDatabase = useTestDatabase();
-let database: Database;
 let client: pg.Client;
-let polls: PollsStore;
-let registrations: RegistrationsStore;
-let starts: StartsStore;
-let invitations: InvitationsStore;
-let stalls: StallsStore;
+const database = testDatabase.open();
+const environment = environmentFor(testDatabase.url);
+const cipher = new Cipher(environment);
+const polls = new PollsStore(database, environment, new LearnedSchedules());
+const registrations = new RegistrationsStore(database);
+const starts = new StartsStore(database, cipher, environment);
+const invitations = new InvitationsStore(database, cipher, environment);
+const stalls = new StallsStore(database, declaredKinds(environment));
+
 beforeAll(async () => {
-  database = testDatabase.open();
   client = await testDatabase.connect();
-  const environment = environmentFor(testDatabase.url);
-  const cipher = new Cipher(environment);
-  polls = new PollsStore(database, environment, new LearnedSchedules());
-  registrations = new RegistrationsStore(database);
-  starts = new StartsStore(database, cipher, environment);
-  invitations = new InvitationsStore(database, cipher, environment);
-  stalls = new StallsStore(database, declaredKinds(environment));
 });
 afterEach(async () => {
   await client.query('DROP FUNCTION IF EXISTS refuse CASCADE');

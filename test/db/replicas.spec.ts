@@ -34,10 +34,9 @@ const BACKOFF = { firstMs: 60_000, mostMs: 240_000 };
 const never = new AbortController().signal;
 
 const testDatabase = useTestDatabase('empty');
-let database: Database;
+const database = testDatabase.open();
 
 beforeAll(async () => {
-  database = testDatabase.open();
   await database.query(
     'CREATE TABLE leased (name text PRIMARY KEY, lease_token uuid, lease_until timestamptz, due_at timestamptz NOT NULL)',
   );
@@ -209,12 +208,12 @@ it('renews the lease on a row that another statement has claimed, and does not r
 
 describe('abandoned leases', () => {
   const testDatabase = useTestDatabase();
-  let database: Database;
   const lease_token = randomUUID();
   const lease_until = new Date(0);
 
+  const database = testDatabase.open();
+
   beforeAll(async () => {
-    database = testDatabase.open();
     const { gridLocationId: grid_location_id } = await insertCustomer(database.pool);
     await insertRow(database.pool, 'session_starts', { grid_location_id, lease_token, lease_until });
     await insertRow(database.pool, 'registrations', { lease_token, lease_until, next_attempt_at: null });

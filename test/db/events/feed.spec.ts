@@ -7,7 +7,6 @@ import { EventsStore, READ_PAGE } from '../../../src/feed/events.store.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { lastSequence } from '../../../src/events/sequence.sql.js';
 import { Listener } from '../../../src/platform/database/connection/listen.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { startTcpProxy, type TcpProxy } from '../../faults/support/network/tcp-proxy.js';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
@@ -16,13 +15,9 @@ import { waitFor } from '../../setup/wait-for.js';
 import { appendOnline, LOCK_SEQUENCING, sessionEvent } from './fixture.js';
 
 const testDatabase = useTestDatabase();
-let database: Database;
-let events: EventsStore;
+const database = testDatabase.open();
+const events = new EventsStore(database);
 
-beforeAll(() => {
-  database = testDatabase.open();
-  events = new EventsStore(database);
-});
 beforeEach(async () => {
   await database.query('TRUNCATE domain_events CASCADE');
 });

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Scope, type INestApplicationContext, type Type } from '@nestjs/common';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DomainEvent, EventName } from '../../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../../src/handlers/on-event.js';
 import { retireHandlers, subscribeHandlers, touchHandlers } from '../../../src/handlers/handlers.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { sequenceEvents } from '../../../src/events/sequence.sql.js';
-import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess } from '../../setup/processes/test-process.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
@@ -15,12 +14,10 @@ import { waitFor } from '../../setup/wait-for.js';
 import { appendOnline, sessionEvent, startWorker } from './fixture.js';
 
 const testDatabase = useTestDatabase();
-let database: Database;
 const workers = new Set<INestApplicationContext>();
 
-beforeAll(() => {
-  database = testDatabase.open();
-});
+const database = testDatabase.open();
+
 beforeEach(async () => {
   await database.query('TRUNCATE domain_events, webhook_endpoints CASCADE');
 });

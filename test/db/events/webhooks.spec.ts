@@ -12,7 +12,6 @@ import { WebhookEndpointsStore } from '../../../src/webhooks/endpoints/endpoints
 import { WebhookDeliveriesStore } from '../../../src/webhooks/log/deliveries.store.js';
 import type { WebhookSealing } from '../../../src/webhooks/secrets/sealing.service.js';
 import { WebhookAttemptsStore } from '../../../src/webhooks/send/attempts.store.js';
-import type { Database } from '../../../src/platform/database/database.js';
 import { Leases } from '../../../src/platform/database/lease.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
@@ -25,10 +24,10 @@ const sealing = {
 } as unknown as WebhookSealing;
 
 const testDatabase = useTestDatabase();
-let database: Database;
 let client: pg.Client;
+const database = testDatabase.open();
+
 beforeAll(async () => {
-  database = testDatabase.open();
   client = await testDatabase.connect();
 });
 beforeEach(() => client.query('TRUNCATE webhook_endpoints, domain_events CASCADE'));

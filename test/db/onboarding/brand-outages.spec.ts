@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FAILING_BRANDS, updateBrandOutages } from '../../../src/brands/brands.store.js';
-import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
@@ -13,10 +12,9 @@ function readAt(claimed_at: Date) {
 }
 
 const testDatabase = useTestDatabase();
-let database: Database;
+const database = testDatabase.open();
 
 beforeAll(async () => {
-  database = testDatabase.open();
   // Trouble of another operation is none of reads.
   await database.query(
     `UPDATE remote_operations SET health = 'degraded', reason = 'slow' WHERE operation = 'start_session'`,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { countHabits, findKnownHabits, findUsualWaits } from '../../../src/brands/habits.store.js';
 import { habitAgeOf } from '../../../src/brands/habits.rules.js';
-import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
@@ -11,11 +10,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const testDatabase = useTestDatabase();
-let database: Database;
+const database = testDatabase.open();
 
-beforeAll(() => {
-  database = testDatabase.open();
-});
 beforeEach(async () => {
   await database.query('TRUNCATE users, read_habits, brand_waits CASCADE');
 });

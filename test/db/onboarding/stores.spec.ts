@@ -31,7 +31,7 @@ import {
 } from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
-import { Database, type Statement, type Transaction } from '../../../src/platform/database/database.js';
+import type { Statement, Transaction } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { LOCK_REGISTRATION } from '../../../src/decisions/decisions.store.js';
 import { LOCK_FOR_OUTCOME } from '../../../src/users/registration/registrations.sql.js';
@@ -78,14 +78,13 @@ describe('a lock', () => {
 
 describe('polls', () => {
   const testDatabase = useTestDatabase();
-  let database: Database;
   let client: pg.Client;
-  let polls: PollsStore;
+  const database = testDatabase.open();
+  const environment = environmentFor(testDatabase.url);
+  const polls = new PollsStore(database, environment, new LearnedSchedules());
+
   beforeAll(async () => {
-    database = testDatabase.open();
     client = await testDatabase.connect();
-    const environment = environmentFor(testDatabase.url);
-    polls = new PollsStore(database, environment, new LearnedSchedules());
   });
 
   const insertBatch = async (lease_until: Date | string) =>
@@ -297,13 +296,8 @@ describe('polls', () => {
 
 describe('the read budget', () => {
   const testDatabase = useTestDatabase();
-  let database: Database;
-  let budgets: ReadBudgetStore;
-
-  beforeAll(() => {
-    database = testDatabase.open();
-    budgets = new ReadBudgetStore(database);
-  });
+  const database = testDatabase.open();
+  const budgets = new ReadBudgetStore(database);
 
   const stretch = async () =>
     (await database.query<{ stretch: number }>('SELECT stretch FROM read_budget'))[0]!.stretch;
@@ -354,17 +348,12 @@ describe('the read budget', () => {
 
 describe('starts', () => {
   const testDatabase = useTestDatabase();
-  let database: Database;
-  let store: StartsStore;
-  let views: SessionViewsStore;
+  const environment = environmentFor(testDatabase.url);
+  const database = testDatabase.open();
+  const cipher = new Cipher(environment);
+  const store = new StartsStore(database, cipher, environment);
+  const views = new SessionViewsStore(database, cipher);
 
-  beforeAll(() => {
-    const environment = environmentFor(testDatabase.url);
-    database = testDatabase.open();
-    const cipher = new Cipher(environment);
-    store = new StartsStore(database, cipher, environment);
-    views = new SessionViewsStore(database, cipher);
-  });
   afterEach(() => {
     jest.restoreAllMocks();
   });
@@ -671,18 +660,14 @@ describe('the adoption of sessions', () => {
 
 describe('sessions', () => {
   const testDatabase = useTestDatabase();
-  let database: Database;
-  let sessions: SessionsStore;
   /** Claims on connections of its own. */
-  let polls: PollsStore;
 
-  beforeAll(() => {
-    const environment = environmentFor(testDatabase.url);
-    database = testDatabase.open();
-    sessions = new SessionsStore(database, environment, new Metrics());
-    const other = testDatabase.open();
-    polls = new PollsStore(other, environment, new LearnedSchedules());
-  });
+  const environment = environmentFor(testDatabase.url);
+  const database = testDatabase.open();
+  const sessions = new SessionsStore(database, environment, new Metrics());
+  const other = testDatabase.open();
+  const polls = new PollsStore(other, environment, new LearnedSchedules());
+
   afterEach(() => {
     jest.restoreAllMocks();
   });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { actAs } from '../../../src/access/acting-caller.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { CustomersStore } from '../../../src/customers/customers.store.js';
 import { insertPending } from '../../../src/campaigns/drain/drain.store.js';
@@ -43,17 +42,11 @@ const NOT_SENT: Settlement = {
 };
 
 const testDatabase = useTestDatabase();
-let database: Database;
-let users: UsersStore;
-let store: RegistrationsStore;
-let decisions: DecisionsStore;
+const database = testDatabase.open();
+const users = new UsersStore(database);
+const store = new RegistrationsStore(database);
+const decisions = new DecisionsStore(database);
 
-beforeAll(() => {
-  database = testDatabase.open();
-  users = new UsersStore(database);
-  store = new RegistrationsStore(database);
-  decisions = new DecisionsStore(database);
-});
 beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log, restores CASCADE'));
 
 const requestFor = (tenantReference: string = randomUUID()) => ({

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { declaredKinds, seed } from '../../../bench/seed/seed.js';
 import { WAITS } from '../../../src/customers/waits.rules.js';
 import { SESSIONS } from '../../../src/onboarding/api/sessions.list.js';
-import { Database, type Sql } from '../../../src/platform/database/database.js';
+import type { Sql } from '../../../src/platform/database/database.js';
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { INVITATION_STATES } from '../../../src/invitations/invitation.rules.js';
 import { STALL_KINDS, type Wait } from '../../../src/stalls/cause.rules.js';
@@ -495,13 +495,13 @@ describe('the population of npm run bench -- seed', () => {
   const testDatabase = useTestDatabase();
   const environment = () => environmentFor(testDatabase.url);
   const seeding = { sessions: 1_000, force: false, say: () => {} };
-  let database: Database;
   const rows = <Row>(text: string) => database.query<Row>(text);
   const stalls = () => rows<Readonly<Record<string, unknown>>>('SELECT * FROM stalls ORDER BY kind, subject');
 
+  const database = testDatabase.open();
+
   beforeAll(async () => {
     await seed(environment(), seeding);
-    database = testDatabase.open();
   });
 
   it('has stalls of each cause, and three sessions of ten are stalled', async () => {

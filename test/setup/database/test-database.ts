@@ -22,30 +22,38 @@ export interface TestDatabase {
 export const emptyTables = (database: Database, tables: string): Promise<unknown> =>
   waitFor('the tables to be emptied', () => database.query(`TRUNCATE ${tables} CASCADE`));
 
+type Content = 'migrated' | 'empty';
+
 /** Creates a database for one test or file: a copy of the migrated template, or an empty database. */
-export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<TestDatabase> {
+export async function createTestDatabase(content?: Content): Promise<TestDatabase> {
+  const { create, ...database } = planTestDatabase(content);
+  await create();
+  return database;
+}
+
+function planTestDatabase(content: Content = 'migrated') {
   const server = process.env.PV_TEST_SERVER_URL ?? '';
   const template = content === 'migrated' ? process.env.PV_TEST_TEMPLATE : 'template0';
   const name = `pv_test_${randomBytes(6).toString('hex')}`;
   const url = databaseUrl(server, name);
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const closes: (() => Promise<void>)[] = [];
   return {
+    create: () => administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`),
     url,
-    open: () => {
+    open: (): Database => {
       const database = new Database(environmentFor(url));
       // On a busy machine, a query may wait longer than the service would.
       database.pool.options.connectionTimeoutMillis = 60_000;
       closes.push(() => database.onApplicationShutdown());
       return database;
     },
-    connect: async () => {
+    connect: async (): Promise<pg.Client> => {
       const client = new pg.Client({ connectionString: url });
       closes.push(() => client.end());
       await client.connect();
       return client;
     },
-    drop: async () => {
+    drop: async (): Promise<void> => {
       for (const close of closes.splice(0).reverse()) await close();
       const faulty = await readFaultyEvents(url);
       await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
@@ -54,20 +62,24 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
   };
 }
 
-/** Creates a database before the tests of the block, and drops it after them. Its properties can be read once it exists. */
-export function useTestDatabase(
-  content?: 'migrated' | 'empty',
-  [before, after] = [beforeAll, afterAll],
-): TestDatabase {
-  const created = {} as TestDatabase;
-  before(async () => void Object.assign(created, await createTestDatabase(content)));
-  after(() => created.drop());
-  return created;
+/** Creates a database before the tests of the block, and drops it after them. Until then, it can be opened, and not queried. */
+export function useTestDatabase(content?: Content): TestDatabase {
+  const { create, ...database } = planTestDatabase(content);
+  beforeAll(create);
+  afterAll(database.drop);
+  return database;
 }
 
-/** As useTestDatabase, with another database for each test. Declare it after what uses the database, since it is dropped in this order. */
-export const useTestDatabases = (content?: 'migrated' | 'empty'): TestDatabase =>
-  useTestDatabase(content, [beforeEach, afterEach]);
+/**
+ * Creates another database for each test. Its properties can be read once it exists. Declare it after what uses the database, since it is
+ * dropped in this order.
+ */
+export function useTestDatabases(content?: Content): TestDatabase {
+  const created = {} as TestDatabase;
+  beforeEach(async () => void Object.assign(created, await createTestDatabase(content)));
+  afterEach(() => created.drop());
+  return created;
+}
 
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = new Database(environmentFor(url, { DATABASE_POOL_SIZE: '2' }));
