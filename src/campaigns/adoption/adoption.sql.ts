@@ -11,12 +11,14 @@ export const MARK_REPEATED = `
     ), compared AS (
       SELECT line, min(line) OVER same AS first, max(line) OVER same AS last, min(content) OVER same <> max(content) OVER same AS differs
         FROM given WINDOW same AS (PARTITION BY tenant_reference)
+    ), repeated AS MATERIALIZED (
+      SELECT * FROM compared WHERE differs OR first < line
     )
     UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(CASE WHEN differs
              THEN jsonb_build_object('column', 'tenantReference', 'code', 'adopt_contradicts', 'message',
                format('tenantReference: line %s has it too, and the lines of this reference differ', CASE WHEN first < r.line THEN first ELSE last END))
              ELSE jsonb_build_object('column', NULL, 'code', 'duplicate_row', 'message', format('Line %s has the same reference', first)) END)
-      FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND (differs OR first < r.line)`;
+      FROM repeated WHERE r.campaign_id = $1 AND r.line = repeated.line`;
 
 /** Marks the accepted rows of campaign $1 that have an id of a user or location in common: nobody knows which row is right. */
 export const MARK_SHARED_IDS = `
@@ -28,7 +30,7 @@ export const MARK_SHARED_IDS = `
        WHERE campaign_id = $1 AND status = 'accepted'
     ), compared AS (
       SELECT line, field, min(line) OVER same AS first, max(line) OVER same AS last, count(*) OVER same AS times FROM ids WINDOW same AS (PARTITION BY id)
-    ), shared AS (
+    ), shared AS MATERIALIZED (
       SELECT DISTINCT ON (line) line, field, CASE WHEN first < line THEN first ELSE last END AS other
         FROM compared WHERE times > 1 ORDER BY line, field DESC
     )
@@ -66,7 +68,7 @@ export const MARK_CONTRADICTIONS = prepared('campaign_rows.mark_contradictions')
         FROM given JOIN users ON users.id = given.user_id
        WHERE (SELECT array_agg((id, ean) ORDER BY id) FROM grid_locations WHERE user_id = users.id)
              IS DISTINCT FROM (SELECT array_agg((id, ean) ORDER BY id) FROM located WHERE located.line = given.line)
-    ), first AS (
+    ), first AS MATERIALIZED (
       SELECT DISTINCT ON (line) * FROM contradictions ORDER BY line, place, field
     )
     UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(jsonb_build_object(

@@ -7,7 +7,8 @@ import type { RowProblemCode } from '../campaign.rules.js';
 export const ANALYZE_ROWS = 'ANALYZE campaign_rows (campaign_id, line, status, tenant_reference, ean)';
 
 // The checks that need all rows of a file. Each statement checks all rows at once ($1: the campaign), because a statement per row would
-// take minutes for 100,000 rows. They run in this order, in one transaction.
+// take minutes for 100,000 rows. They run in this order, in one transaction. What an UPDATE joins is MATERIALIZED: the planner knows nothing
+// about the rows of a small file, and would find all duplicates again for each row.
 
 /**
  * Returns SQL that appends a problem to `problems`. `column` and `message` are SQL, too. `column`: the name of the column in the file, such
@@ -33,7 +34,7 @@ const ROW = 'NULL';
  * $2: the name of the column of the brand.
  */
 export const UNIFY_BRANDS = `
-    WITH spellings AS (
+    WITH spellings AS MATERIALIZED (
       SELECT brand, first_value(brand) OVER (PARTITION BY lower(brand) ORDER BY count(*) DESC, brand) AS usual
         FROM campaign_rows WHERE campaign_id = $1 AND brand IS NOT NULL GROUP BY brand
     )
@@ -56,15 +57,17 @@ export const MARK_DUPLICATES = `
                first_value(expected_inverters) OVER location, first_value(metadata) OVER location) AS differs
         FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
       WINDOW location AS (PARTITION BY tenant_reference, ean ORDER BY line)
+    ), repeated AS MATERIALIZED (
+      SELECT * FROM compared WHERE same < line OR (first < line AND differs)
     )
     UPDATE campaign_rows AS r SET status = 'invalid', problems = CASE WHEN same < r.line
              THEN ${withProblem(ROW, 'duplicate_row', `format('This row repeats line %s', same)`)}
              ELSE ${withProblem(ROW, 'row_contradicts', `format('Line %s has the same reference and EAN, but another locale, expectedInverters or metadata', first)`)} END
-      FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND (same < r.line OR (first < r.line AND differs))`;
+      FROM repeated WHERE r.campaign_id = $1 AND r.line = repeated.line`;
 
 /** Marks all rows of a reference that has more EANs than one registration takes. $2: that number. */
 export const MARK_TOO_MANY_EANS = `
-    WITH large AS (
+    WITH large AS MATERIALIZED (
       SELECT tenant_reference, count(DISTINCT ean) AS eans FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
       GROUP BY 1 HAVING count(DISTINCT ean) > $2
     )
@@ -104,7 +107,7 @@ export const MARK_OTHER_ROWS = `
       SELECT btrim(cell), line, 'Line %s is shifted, and has this reference in another column'
         FROM parts, jsonb_array_elements_text(fields) AS cell
        WHERE ean IS NULL AND (tenant_reference ~ '^[0-9]{18}$' OR problems @> '[{"code": "too_many_cells"}]')
-    ), faulty AS (
+    ), faulty AS MATERIALIZED (
       SELECT DISTINCT ON (tenant_reference) * FROM invalid ORDER BY tenant_reference, line
     )
     UPDATE campaign_rows AS r SET status = 'invalid', problems = ${withProblem(
@@ -122,7 +125,7 @@ export const COMPARE_WITH_REGISTRATIONS = `
     WITH wanted AS (
       SELECT tenant_reference, array_agg(DISTINCT ean ORDER BY ean) AS eans FROM campaign_rows
        WHERE campaign_id = $1 AND status = 'accepted' GROUP BY 1
-    ), live AS (
+    ), live AS MATERIALIZED (
       SELECT wanted.tenant_reference, registrations.id, user_id, cardinality(registrations.eans) AS registered,
              wanted.eans = ARRAY(SELECT ean FROM unnest(registrations.eans) AS ean ORDER BY ean) AS same
         FROM wanted JOIN registrations ON registrations.tenant_reference = wanted.tenant_reference AND ${LIVE}
@@ -151,7 +154,7 @@ export const WARN_ELSEWHERE = `
       WINDOW same AS (PARTITION BY ean)
     ), open AS MATERIALIZED (
       SELECT tenant_reference, unnest(eans) AS ean FROM registrations WHERE status IN ${UNDECIDED}
-    ), elsewhere AS (
+    ), elsewhere AS MATERIALIZED (
       SELECT line FROM wanted WHERE in_file
       UNION
       SELECT line FROM wanted JOIN grid_locations USING (ean) JOIN users ON users.id = user_id
@@ -167,7 +170,7 @@ export const WARN_ELSEWHERE = `
  * name of the column of the reference.
  */
 export const WARN_SHARED = `
-    WITH shared AS (
+    WITH shared AS MATERIALIZED (
       SELECT tenant_reference, count(DISTINCT ean) AS eans FROM campaign_rows WHERE campaign_id = $1
       GROUP BY 1 HAVING count(DISTINCT ean) > CASE WHEN tenant_reference !~ '[1-9]'
              OR tenant_reference ~ '^[0-9]{1,4}([-./])[0-9]{1,2}\\1[0-9]{1,4}( |$)' THEN 1 ELSE 20 END
@@ -186,7 +189,7 @@ export const WARN_ALIKE = `
     WITH given AS (
       SELECT line, tenant_reference, reference_fold(tenant_reference) AS folded FROM campaign_rows
        WHERE campaign_id = $1 AND status IN ('accepted', 'known')
-    ), alike AS (
+    ), alike AS MATERIALIZED (
       SELECT line FROM (
         SELECT line, min(tenant_reference) OVER same <> max(tenant_reference) OVER same AS differs FROM given WINDOW same AS (PARTITION BY folded)
       ) AS compared WHERE differs

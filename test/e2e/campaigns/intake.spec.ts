@@ -5,6 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { IntakeStore } from '../../../src/campaigns/intake/intake.store.js';
+import { Database, type Statement } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
@@ -53,6 +54,46 @@ const startUpload = (body: string, type = 'text/csv') => {
   );
   return socket;
 };
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Returns how many rows all nodes of a plan have returned. */
+const rowsOfPlan = (plan: Plan): number =>
+  plan['Actual Rows'] * plan['Actual Loops'] +
+  (plan.Plans ?? []).reduce((sum, child) => sum + rowsOfPlan(child), 0);
+
+/** Returns, for each statement that checks the rows of an upload, how many rows the nodes of its plan have returned. */
+async function stepsOf(work: () => Promise<unknown>): Promise<number[]> {
+  const database = service.app.get(Database);
+  const { transaction } = database;
+  const steps: number[] = [];
+  const spy = jest.spyOn(database, 'transaction').mockImplementation((inTransaction, patience) =>
+    transaction.call(
+      database,
+      (tx) => {
+        const run = tx.query.bind(tx);
+        tx.query = async <R>(statement: string | Statement, values?: readonly unknown[]): Promise<R[]> => {
+          const text = typeof statement === 'string' ? statement : statement.text;
+          if (!/^\s*WITH[^]+UPDATE campaign_rows/.test(text)) return run<R>(statement, values);
+          const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
+          const [row] = await run<{ 'QUERY PLAN': readonly [{ Plan: Plan }] }>(explain, values);
+          steps.push(rowsOfPlan(row!['QUERY PLAN'][0].Plan));
+          return [];
+        };
+        return inTransaction(tx);
+      },
+      patience,
+    ),
+  );
+  await work();
+  spy.mockRestore();
+  return steps;
+}
 
 describe('the file of a campaign', () => {
   it('is stored with a status for each row, and visible at once', async () => {
@@ -150,6 +191,22 @@ describe('the file of a campaign', () => {
     expect(await setsOf(20, 'x'.repeat(30_000))).toEqual([9, 9, 2]);
     insert.mockRestore();
   });
+
+  it.each(['text/csv', 'application/x-ndjson'])(
+    'is checked in steps proportional to its rows, as %s',
+    async (type) => {
+      const rows = Array.from({ length: 200 }, () => [randomUUID(), newValidEan()] as const);
+      const adopted = rows.map(([tenantReference, ean]) => {
+        const user = { id: randomUUID(), tenantReference, gridLocations: [{ id: randomUUID(), ean }] };
+        return JSON.stringify({ tenantReference, user });
+      });
+      const adopts = type !== 'text/csv';
+      const body = adopts ? adopted.join('\n') : csv(...rows.map((row) => row.join()));
+      const steps = await stepsOf(() => upload(service, body, `adopt=${adopts}`, { 'content-type': type }));
+      expect(steps.length).toBeGreaterThan(5);
+      expect(steps.filter((count) => count > 20 * rows.length)).toEqual([]);
+    },
+  );
 
   it('may be NDJSON', async () => {
     const file = `{"tenantReference":"J-1","ean":"${newValidEan()}","metadata":{"a":[1]}}\n`;
