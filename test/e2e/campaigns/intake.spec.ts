@@ -204,7 +204,7 @@ describe('the file of a campaign', () => {
       const body = adopts ? adopted.join('\n') : csv(...rows.map((row) => row.join()));
       const steps = await stepsOf(() => upload(service, body, `adopt=${adopts}`, { 'content-type': type }));
       expect(steps.length).toBeGreaterThan(5);
-      expect(steps.filter((count) => count > 20 * rows.length)).toEqual([]);
+      expect(steps.filter((count) => count > 50 * rows.length)).toEqual([]);
     },
   );
 
