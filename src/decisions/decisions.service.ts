@@ -34,7 +34,10 @@ export class DecisionsService {
     const known = found(await this.registrations.findSequenced(id), `registration ${id}`);
     if (decided.status === 'decided')
       this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
-    else if (!isDiscardedBefore(decided, decision) && (user === undefined || known.userId !== user.id))
+    else if (
+      !isDiscardedBefore(decided, decision) &&
+      (user === undefined || known.userId !== user.id || !(await this.decisions.hasLocations(user)))
+    )
       throw problemOf(decided, decision, id);
     return known;
   }

@@ -52,6 +52,13 @@ const AUDIT_ACTION = {
 export class DecisionsStore {
   constructor(private readonly database: Database) {}
 
+  /** Whether the user is stored with all these grid locations. */
+  async hasLocations({ id, gridLocations }: RemoteUser): Promise<boolean> {
+    const theirs = gridLocations.map((location) => ({ id: location.id, ean: location.ean }));
+    const where = { userId: id, OR: theirs };
+    return (await this.database.prisma.gridLocation.count({ where })) === theirs.length;
+  }
+
   /** Applies a person's decision, with its audit entry and event, in one transaction. */
   async decide({ id, actor, decision, user, unchangedSince }: Decision): Promise<Decided> {
     const executionId = currentExecution()?.id ?? randomUUID();

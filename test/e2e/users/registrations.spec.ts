@@ -304,8 +304,11 @@ describe('a decision', () => {
       const entered = await resolve(resolved, user);
       expect([entered.status, entered.body.status]).toEqual([200, 'registered']);
     }
-    const another = await resolve(resolved, { ...user, id: randomUUID() });
-    expect([another.status, another.body.code]).toEqual([409, 'registration_conflict']);
+    const gridLocations = [{ id: randomUUID(), ean: EAN }];
+    for (const corrected of [{ id: randomUUID() }, { gridLocations }]) {
+      const another = await resolve(resolved, { ...user, ...corrected });
+      expect([another.status, another.body.code]).toEqual([409, 'registration_conflict']);
+    }
     const log = await client.list<{ action: string; target: string }>('/audit-log');
     expect(log.filter(({ target }) => target === discarded || target === resolved)).toHaveLength(2);
   });
