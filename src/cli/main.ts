@@ -17,7 +17,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(READER_ENDED);
 });
 
-const program = new Command()
+const program = new Command('pv-onboarding')
   .description(
     'Administers a PV Onboarding service. docs/command-line.md describes every command, its settings and the exit codes.',
   )

@@ -87,7 +87,7 @@ export class OwnerPageView {
     const accents = `--accent-light: ${light.accent}; --on-accent-light: ${light.text}; --accent-dark: ${dark.accent}; --on-accent-dark: ${dark.text};`;
     this.style = `:root { ${accents} }\n${readPageFile('page.css')}`;
     problems.add('/i', ({ code, status }, request) => {
-      const unknown = code === 'not_found' && request.url === '/i/' ? 'code' : 'unknown';
+      const unknown = code === 'not_found' && /^\/i\/(\?|$)/.test(request.url) ? 'code' : 'unknown';
       const kind = code === 'too_many_requests' ? 'tooMany' : status < 500 ? unknown : 'trouble';
       return this.page({ kind }, request);
     });

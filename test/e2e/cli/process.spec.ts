@@ -88,7 +88,8 @@ describe('the command line', () => {
     expect(JSON.parse(done.out)).toMatchObject({ items: [{ tenantReference: 'customer-4711' }] });
     expect(refused).toEqual({ exitCode: 1, out: '', err: `not_found: There is no user ${UNKNOWN}\n` });
     expect(misused).toMatchObject({ exitCode: 2, err: expect.stringContaining('It must be a UUID.') });
-    expect(help).toMatchObject({ exitCode: 0, err: '' });
+    const usage = expect.stringContaining('Usage: pv-onboarding users [options]') as unknown;
+    expect(help).toMatchObject({ exitCode: 0, out: usage, err: '' });
   });
 
   it('does not load the service for commands of the API', async () => {

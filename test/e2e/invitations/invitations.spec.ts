@@ -988,7 +988,7 @@ describe('a link that cannot be sent', () => {
     const { id, url } = await invite();
     const { code, enterAt } = await codeOf(id);
     expect([code, enterAt]).toEqual([expect.stringMatching(/^[A-HJKMNPR-UW-Z]{8}$/), `${service.url}/i`]);
-    for (const path of ['', '/'])
+    for (const path of ['', '/', '/?lang=en'])
       expect(await textOf(await open(enterAt + path))).toContain('Enter your code');
     const entered = await enter(` ${code.toLowerCase().slice(0, 4)}-${code.slice(4)}`);
     expect([entered.status, new URL(entered.headers.get('location')!, `${service.url}/i`).href]).toEqual([
