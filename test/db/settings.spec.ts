@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { Listener } from '../../src/platform/database/connection/listen.js';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp } from '../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../setup/database/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/database/with-client.js';
 
@@ -67,6 +69,20 @@ describe('a database with unusual settings', () => {
     expect(await service.database.query(READ_SETTINGS)).toEqual([
       { statement: '15s', lock: '5s', idle: '10s', commits: 'on' },
     ]);
+  });
+
+  it('R58: notices a copy, also one whose dump is still being restored at first', async () => {
+    const { url } = await createUnusual('migrated');
+    const listener = new Listener(environmentFor(url));
+    closing.push(() => listener.onApplicationShutdown());
+    let copies = 0;
+    listener.watchHome(() => copies++);
+    listener.on('any', () => {});
+    await waitFor('it listens', () => listener.isListening);
+    await withDatabase(url, (database) =>
+      database.query(`INSERT INTO deployment (home) VALUES ('elsewhere')`),
+    );
+    await waitFor('it notices the copy', () => copies > 0, 15_000);
   });
 
   it('has one connection beside its pools that listens, whatever the number of channels', async () => {

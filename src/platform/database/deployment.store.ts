@@ -22,10 +22,10 @@ export async function requireHome(sql: Sql): Promise<void> {
   if (await isCopy(sql)) throw isACopy();
 }
 
-/** Returns false if nothing is recorded, as while a dump is being restored. */
-export async function isCopy(sql: Sql): Promise<boolean> {
+/** Returns undefined if nothing is recorded, as while a dump is being restored. */
+export async function isCopy(sql: Sql): Promise<boolean | undefined> {
   const [row] = await sql.query<{ isCopy: boolean }>(`SELECT home <> ${HOME} AS "isCopy" FROM deployment`);
-  return row?.isCopy === true;
+  return row?.isCopy;
 }
 
 export const isACopy = (): ConfigurationError =>

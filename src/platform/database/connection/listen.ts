@@ -7,6 +7,7 @@ import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
 import { isCopy } from '../deployment.store.js';
 import { sqlState } from '../sql-state.js';
 import { ReadingClient } from './reading-client.js';
+import { withSettings } from './settings.js';
 
 const RECONNECT_MS = 500;
 /** The interval of heartbeats. They detect within 2.5 s a dead server, or a pooler that has switched to a connection without LISTEN. */
@@ -19,7 +20,7 @@ const RESPONSE_WITHIN_MS = 1_500;
 /** How often to check whether the database is a copy, besides after every connect. */
 const CHECK_HOME_MS = 30_000;
 /** A question that waits for a lock fails before it is late, so that it does not seem lost. */
-const SET_LOCK_TIMEOUT = 'SET lock_timeout TO 1000';
+const SETTINGS = withSettings({ lock_timeout: 1_000 });
 
 /** A question is a select list, in which $2 is `value`. */
 interface Question {
@@ -131,15 +132,16 @@ export class Listener implements OnApplicationShutdown {
   private async watch(client: pg.Client, stop: AbortSignal): Promise<never> {
     await client.connect();
     this.client = client;
-    await client.query(SET_LOCK_TIMEOUT);
+    await SETTINGS.onConnect(client);
     for (const channel of this.hints.keys()) await client.query(listenTo(channel));
     this.isLost = false;
     this.listens = true;
     this.hintAll();
     for (let checkAt = 0; ;) {
       if (this.onCopy !== undefined && performance.now() >= checkAt) {
-        checkAt = performance.now() + CHECK_HOME_MS;
-        if (await hasCopy(client)) this.onCopy();
+        const isCopy = await findCopy(client);
+        if (isCopy !== undefined) checkAt = performance.now() + CHECK_HOME_MS;
+        if (isCopy === true) this.onCopy();
       }
       await sleep(HEARTBEAT_MS, undefined, { signal: stop });
       if (performance.now() - this.answeredAt > QUESTION_SERVES_MS)
@@ -157,14 +159,14 @@ export class Listener implements OnApplicationShutdown {
   }
 }
 
-/** Returns false if the server reports an error, as while a dump is being restored. */
-async function hasCopy(client: pg.Client): Promise<boolean> {
+/** Returns undefined if nothing can be read, as while a dump is being restored. */
+async function findCopy(client: pg.Client): Promise<boolean | undefined> {
   const query = async <Row>(text: string) => (await client.query(text)).rows as Row[];
   try {
     return await isCopy({ query });
   } catch (error) {
     if (sqlState(error) === undefined) throw error;
-    return false;
+    return undefined;
   }
 }
 
