@@ -5,7 +5,12 @@ import { readRetryAfter, respondedAt } from '../platform/http-client/retry-after
 import { Problem } from '../platform/problem/problem.js';
 import { redact } from '../platform/redaction/redaction.js';
 import { withoutSecrets } from '../platform/redaction/secrets.js';
-import type { Exchanged, PassedLimits, RemoteResponse } from '../remote/outcome.rules.js';
+import {
+  type Exchanged,
+  isGivenUp,
+  type PassedLimits,
+  type RemoteResponse,
+} from '../remote/outcome.rules.js';
 import type { ArrivingBody } from './passed-body.js';
 import { classifyFailure, ExchangeError, isRefusal, OneExchange } from '../remote/wire/exchange.js';
 
@@ -127,7 +132,7 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
     if (status === 429 || status === 503)
       return { sent, result: status === 429 ? 'limited' : 'unavailable', fault, quietMs: retryAfterMs };
     const isRedirect = status >= 300 && status < 400 && status !== 304;
-    if (isRedirect || status === 408 || (status >= 500 && status !== 501))
+    if (isRedirect || isGivenUp(status) || (status >= 500 && status !== 501))
       return { sent, result: 'failed', fault };
     return { sent, result: 'succeeded', ...(isRefusal(status) && { fault }) };
   }

@@ -9,7 +9,7 @@ import type { PassedMethod } from '../platform/env/pass-through.rules.js';
  * - `rejected`: the response is a 4xx that refuses the request itself. The call had no effect. See refusals.ts for 401 and 403.
  * - `not_sent`: the call had no effect. Either we sent nothing, or the request was refused unread: the service limits requests (429) or
  *   rejects the credentials, or a gateway in front of it responded instead. The caller may send the same request later.
- * - `ambiguous`: the response was lost, or its status (5xx, 408, 3xx) does not say whether the call had an effect.
+ * - `ambiguous`: the response was lost, or its status (5xx, 408, 499, 3xx) does not say whether the call had an effect.
  * - `unreadable`: the response is 2xx, but not in the documented shape. The call very likely had its effect.
  */
 export type Outcome<T> =
@@ -84,8 +84,11 @@ export interface RemoteResponse {
 /** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
 export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
 
-/** The statuses that are read whatever their body: 401 renews the token, 408 and 429 are outcomes of their own. */
-const READ_BY_STATUS: readonly number[] = [401, 408, 429];
+/** Returns whether the service stopped waiting for the request (408) or cancelled it (499), after it may have acted on it. */
+export const isGivenUp = (status: number): boolean => status === 408 || status === 499;
+
+/** The statuses that are read whatever their body: 401 renews the token, the others are outcomes of their own. */
+const READ_BY_STATUS: readonly number[] = [401, 408, 429, 499];
 
 /**
  * Returns whether a response refuses a call with a body that the service does not send, as far as we know. It shows nothing about the

@@ -1,4 +1,4 @@
-import { isForeignRefusal } from '../../remote/outcome.rules.js';
+import { isForeignRefusal, isGivenUp } from '../../remote/outcome.rules.js';
 import {
   findingsOf,
   type Finding,
@@ -79,7 +79,7 @@ function ofProbe(probe: SeenCall): Finding {
   const saw = describeCall(probe);
   if (isLost(probe)) return fails(saw, 'The remote service cannot be reached from this machine.');
   const { status } = probe;
-  if (status >= 500 || status === 429 || status === 408)
+  if (status >= 500 || status === 429 || isGivenUp(status))
     return fails(saw, 'After an outage, calls are tried again only once the probe succeeds.');
   if (status >= 300 && status < 400)
     return fails(

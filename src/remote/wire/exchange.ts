@@ -9,6 +9,7 @@ import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-af
 import { redact } from '../../platform/redaction/redaction.js';
 import {
   isForeignRefusal,
+  isGivenUp,
   isObjectLike,
   type Exchanged,
   type RemoteResponse,
@@ -223,7 +224,7 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
     return { sent, result: 'foreign', fault };
   }
   const isUnservedPath = status === 501 && response.config.method === 'get';
-  const hasFailed = status < 400 ? status >= 300 : status === 408 || (status >= 500 && !isUnservedPath);
+  const hasFailed = status < 400 ? status >= 300 : isGivenUp(status) || (status >= 500 && !isUnservedPath);
   if (hasFailed) return { sent, result: 'failed', fault };
   return { sent, result: 'succeeded', ...(isRefusal(status) && { fault }) };
 }

@@ -13,7 +13,7 @@ describe('outcomeOf', () => {
     expect(outcome(responded(status))).toEqual({ kind: 'done', value: 'value' }),
   );
 
-  it.each([400, 402, 404, 405, 409, 410, 413, 418, 422, 451, 499])(
+  it.each([400, 402, 404, 405, 409, 410, 413, 418, 422, 451, 498])(
     'reads %i as a refusal of the request',
     (status) =>
       expect(outcome(responded(status, { body: '{"a":1}' }))).toEqual({
@@ -32,6 +32,7 @@ describe('outcomeOf', () => {
     [399, 'ambiguous'],
     [401, 'rejected'],
     [408, 'ambiguous'],
+    [499, 'ambiguous'],
     [429, 'not_sent'],
     [500, 'ambiguous'],
   ])('reads a %i as %s, whatever its body', (status, kind) => {
@@ -70,7 +71,7 @@ describe('outcomeOf', () => {
       retryAfterMs: 7,
     }));
 
-  it.each([100, 101, 300, 301, 302, 304, 307, 308, 408, 500, 502, 503, 504, 599, 600, 999])(
+  it.each([100, 101, 300, 301, 302, 304, 307, 308, 408, 499, 500, 502, 503, 504, 599, 600, 999])(
     'reads %i as ambiguous',
     (status) =>
       expect(outcome(responded(status))).toEqual({

@@ -1,5 +1,6 @@
 import { redact } from '../../platform/redaction/redaction.js';
-import { isForeignRefusal, type Outcome, type RemoteResponse, type Sent } from '../outcome.rules.js';
+import { isForeignRefusal, isGivenUp } from '../outcome.rules.js';
+import type { Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
 
 const SHOWN_LENGTH = 200;
 const SHOWN_TYPE_LENGTH = 60;
@@ -27,7 +28,7 @@ export class UnreadableResponse extends Error {
 
 /**
  * Returns the outcome of a call. `read` interprets the body of a 2xx, or throws UnreadableResponse if its shape is wrong. The interface
- * documents no error statuses (section 7), so a 4xx other than 408 counts as a call without effect. All other statuses are `ambiguous`.
+ * documents no error statuses (section 7), so a 4xx other than 408 and 499 counts as a call without effect. All other statuses are `ambiguous`.
  * A 4xx that may come from something in front of the service is `not_sent`, since it says nothing about the request.
  */
 export function outcomeOf<T>(sent: Sent, read: (response: RemoteResponse) => T): Outcome<T> {
@@ -48,8 +49,7 @@ export function outcomeOf<T>(sent: Sent, read: (response: RemoteResponse) => T):
   if (status === 429) return { kind: 'not_sent', reason: 'rate_limited', ...wait };
   if (isForeignRefusal(response))
     return { kind: 'not_sent', reason: 'foreign_response', detail: describeResponse(response), ...wait };
-  // 408: the service gave up waiting for the whole request, but may have acted on the part that it had received.
-  if (status >= 400 && status < 500 && status !== 408) {
+  if (status >= 400 && status < 500 && !isGivenUp(status)) {
     const detail = bodyFault ?? (redact(response.body) || 'the service gave no explanation');
     return { kind: 'rejected', status, detail };
   }

@@ -10,6 +10,7 @@ import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { Exchanged, PassedCall, RemoteRequest, Sent, SentOperation } from '../outcome.rules.js';
+import { isGivenUp } from '../outcome.rules.js';
 import { classifyFailure, classifyResponse, Exchange } from './exchange.js';
 import type { ExchangeBody } from './exchange.js';
 import { withoutEndSlashes } from '../../platform/http/origins.rules.js';
@@ -147,7 +148,7 @@ function renewing(
 export function isUp(sent: Sent): boolean {
   if (sent.kind !== 'response') return false;
   const { status } = sent.response;
-  return status < 500 && status !== 408 && status !== 429 && !(status >= 300 && status < 400);
+  return status < 500 && !isGivenUp(status) && status !== 429 && !(status >= 300 && status < 400);
 }
 
 /** Returns whether to retry. After a 429 or 503, the queue lowers the concurrency instead. A 501 means that the path is not served. */
@@ -155,5 +156,5 @@ export function isWorthRepeating(sent: Sent): boolean {
   if (sent.kind !== 'response')
     return sent.kind === 'ambiguous' || sent.reason === 'unreachable' || sent.reason === 'proxy_fails';
   const { status } = sent.response;
-  return status === 408 || (status >= 500 && status !== 501 && status !== 503);
+  return isGivenUp(status) || (status >= 500 && status !== 501 && status !== 503);
 }

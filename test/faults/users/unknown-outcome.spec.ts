@@ -48,6 +48,11 @@ const FAULTS: Record<
     status: 'uncertain',
     effects: 1,
   },
+  '499 after the effect': {
+    fault: { kind: 'answer', status: 499, effect: true },
+    status: 'uncertain',
+    effects: 1,
+  },
   '302 after the effect': { fault: { kind: 'redirect', effect: true }, status: 'uncertain', effects: 1 },
   'HTML 200 after the effect': { fault: { kind: 'html', effect: true }, status: 'uncertain', effects: 1 },
   'empty object after the effect': {

@@ -29,6 +29,7 @@ export const REMOTE_FAULTS: Readonly<Record<string, RemoteFault>> = {
   '404': status(404),
   '405': status(405),
   '408 after the effect': status(408, true),
+  '499 after the effect': status(499, true),
   '409': status(409),
   '410': status(410),
   '422': status(422),
