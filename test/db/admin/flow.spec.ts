@@ -51,7 +51,7 @@ describe('what administrators see of a service at work', () => {
     await waitForState(id, 'online');
 
     const timeline = await query(
-      'SELECT kind, summary FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
+      'SELECT kind, summary, details FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
       id,
     );
     const read = (flags: string) => `observation: read returned 200: ${flags}`;
@@ -76,6 +76,11 @@ describe('what administrators see of a service at work', () => {
       'event: announced inverter.online',
       'event: announced inverter.online',
     ]);
+    expect(timeline.slice(-2)).toEqual(
+      inverters.map(({ id: inverter_id }) =>
+        expect.objectContaining({ details: expect.objectContaining({ inverter_id }) }),
+      ),
+    );
     const [start] = await query('SELECT * FROM admin.session_starts WHERE session_id = $1', id);
     expect(start).toMatchObject({
       tenant_reference: 'customer-7',
