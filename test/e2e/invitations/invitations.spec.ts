@@ -115,18 +115,19 @@ describe('an invitation', () => {
     const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
     expect(log.items).toMatchObject([{ action: 'invitation.link_read', actor: `key:${keyId}` }]);
     expect(JSON.stringify(log)).not.toContain(shown.body.url);
-    // Of these, only the first 98 count.
+    const { app: reader, id: readerId } = await createKey(client, 'links:read');
+    // Of these, only the first 98 count; the last are of a key without a limit.
     await service.database.query(
       `INSERT INTO audit_log (actor, action, details, at)
        SELECT actor, action, '{}', now() - age * interval '1 hour' FROM generate_series(1, 98),
               (VALUES ('key:' || $1, 'invitation.link_read', 0), ('key:' || $1, 'invitation.link_read', 1),
-                      ('key:' || $1, 'invitation.reminded', 0), ('key:other', 'invitation.link_read', 0)) AS read (actor, action, age)`,
-      [keyId],
+                      ('key:' || $1, 'invitation.reminded', 0), ('key:other', 'invitation.link_read', 0),
+                      ('key:' || $2, 'invitation.link_read', 0), ('key:' || $2, 'invitation.link_read', 0)) AS read (actor, action, age)`,
+      [keyId, readerId],
     );
     expect((await link()).status).toBe(200);
     const refused = await link();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '600']);
-    const { app: reader } = await createKey(client, 'links:read');
     expect((await reader.call('POST', `/invitations/${body.id}/link`)).status).toBe(200);
     expect((await app.call('DELETE', `/invitations/${body.id}`)).body).toMatchObject({ state: 'revoked' });
   });
