@@ -211,7 +211,7 @@ export class CampaignsController {
     const { status } = found(await this.store.find(id), `campaign ${id}`);
     throw new Problem(
       'campaign_conflict',
-      `A campaign can be deleted once it has ended; this one is ${status}`,
+      `A campaign can be deleted once it has ended and all that was sent has its result; this one is ${status}`,
     );
   }
 

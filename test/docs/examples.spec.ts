@@ -103,7 +103,7 @@ describe('the examples of reminders', () => {
       receive(['onboarding:read', 'links:read']),
       receive(['onboarding:read']),
     ]);
-    const { url } = await remind('customer-1', 'nl');
+    const { url } = await remind('customer-1001', 'nl');
     const delivery = await waitFor('the event to be delivered', async () => {
       const items = await client.list<{ id: string; status: string; lastAttemptAt: string }>(
         `/webhook-deliveries?endpointId=${receiver.endpointId}`,

@@ -7,7 +7,7 @@ const { API, KEY, WEBHOOK_SECRET, SMTP_URL, PORT } = process.env;
 
 // In your own program, these two are tables of your database.
 /** The mail address of each customer, by `tenantReference`. */
-const addresses = new Map([['customer-1', 'ann@example.com']]);
+const addresses = new Map([['customer-1001', 'ann@example.com']]);
 /** The ids of the events whose mail has been sent or is being sent. Ids of events older than a few days may be deleted. */
 const mailed = new Set();
 
