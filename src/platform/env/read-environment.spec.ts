@@ -85,6 +85,8 @@ describe('readEnvironment', () => {
     ['SCS_API_KEY', 'schlüssel', 'SCS_API_KEY has characters that are not allowed in an HTTP header'],
     ['TRUSTED_PROXIES', 'proxy.example', 'TRUSTED_PROXIES must be addresses or networks'],
     ['TRUSTED_PROXIES', '10.0.0.0/8,', 'TRUSTED_PROXIES must be addresses or networks'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8x', 'TRUSTED_PROXIES must be addresses or networks'],
+    ['TRUSTED_PROXIES', 'fd00::/129', 'TRUSTED_PROXIES must be addresses or networks'],
     ['TRUSTED_PROXIES', '10.0.0.0/33', 'TRUSTED_PROXIES must be addresses or networks'],
     ['TRUSTED_PROXIES', '0.0.0.0/0', 'TRUSTED_PROXIES must be addresses or networks'],
     ['HTTPS_PROXY', 'socks5://canary:1080', 'HTTPS_PROXY must be an HTTP proxy'],
@@ -99,6 +101,7 @@ describe('readEnvironment', () => {
     ['DATABASE_URL', 'postgresql://u:p@one:5432,two:5432/pv', 'DATABASE_URL names several hosts'],
     ['DATABASE_URL', 'postgresql://u:p,p@one,two/pv', 'DATABASE_URL names several hosts'],
     ['DATABASE_URL', 'postgresql:///pv?host=one,two', 'DATABASE_URL names several hosts'],
+    ['DATABASE_URL', 'postgresql:///pv?a=b&host=one%2ctwo', 'DATABASE_URL names several hosts'],
     [
       'DATABASE_URL',
       'postgresql://one/pv?target_session_attrs=read-write',
@@ -301,7 +304,7 @@ describe('readEnvironment', () => {
   });
 
   it('takes addresses and networks of proxies', () => {
-    const proxies = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'];
+    const proxies = ['127.0.0.1', '10.0.0.0/8', '192.0.2.7/32', '::1', 'FD00::/8', '::1/128', '0.0.0.0/1'];
     expect(readEnvironment({ ...COMPLETE, TRUSTED_PROXIES: proxies.join(',') }).TRUSTED_PROXIES).toEqual(
       proxies,
     );
@@ -406,7 +409,10 @@ describe('in production', () => {
       expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 .* NODE_EXTRA_CA_CERTS$/),
     ]);
     expect(problemsOf(source)).toEqual([]);
-    expect(warningsOf(source)).toEqual([expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0')]);
+    expect(warningsOf({ ...source, SCS_BASEURL: 'canary' })).toEqual([
+      expect.stringContaining('SCS_BASEURL is not read'),
+      expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0'),
+    ]);
     expect(problemsOf({ ...source, ...production, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
   });
 });
