@@ -29,7 +29,7 @@ describe('SCS_PASS_THROUGH', () => {
 
   it.each([
     ...['POST oauth/token', 'GET oauth/*', 'POST */token', 'PUT */*', 'POST OAuth/Token'],
-    ...['POST users', 'POST *', 'DELETE Users'],
+    ...['POST users', 'POST *', 'PUT users', 'PATCH users', 'DELETE Users'],
     ...['POST onboarding/pv/*', 'GET onboarding/pv/abc', 'GET */pv/*', 'GET onboarding/*/x', 'DELETE */*/*'],
     ...['GET users/*/pv/onboarding-sessions/*', 'GET users/a/*/*/b', 'GET */*/*/*/*'],
   ])('refuses a pattern that reaches an operation of ours: %s', (call) => {

@@ -267,15 +267,20 @@ describe('other outbound traffic through the proxy', () => {
     },
   );
 
-  it('is the look of check-remote, at the port of the address or of its protocol', async () => {
+  it('is the look of check-remote and then its call, at the port of the address or of its protocol', async () => {
     const targets: string[] = [];
     const { url } = await rawProxy((socket, connect) => {
       targets.push(connect.split(' ')[1]!);
       socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
     });
-    for (const SCS_BASE_URL of ['http://192.0.2.1', 'https://192.0.2.1', 'http://192.0.2.1:8080'])
-      await lookAtNetwork(remoteEnvironment({ SCS_BASE_URL, HTTP_PROXY: url, HTTPS_PROXY: url }));
-    expect(targets).toEqual(['192.0.2.1:80', '192.0.2.1:443', '192.0.2.1:8080']);
+    for (const SCS_BASE_URL of ['http://192.0.2.1', 'https://192.0.2.1', 'http://192.0.2.1:8080']) {
+      const settings = { SCS_BASE_URL, HTTP_PROXY: url, HTTPS_PROXY: url };
+      const remote = startRemote(settings);
+      closing.push(() => remote.onApplicationShutdown());
+      await lookAtNetwork(remoteEnvironment(settings));
+      await remote.send(registerUser);
+    }
+    expect(targets).toEqual(['80', '80', '443', '443', '8080', '8080'].map((port) => `192.0.2.1:${port}`));
   });
 
   it('is made by TLS in the tunnel, whose certificate is checked', async () => {
