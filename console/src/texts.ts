@@ -52,7 +52,7 @@ const counts = {
 };
 
 /** What a check of a file has found, in rows. */
-type Summary = Readonly<Record<'new' | 'invalid' | 'conflicts', number>>;
+type Summary = Readonly<Record<'new' | 'known' | 'invalid' | 'conflicts', number>>;
 
 const appName = 'PV Onboarding';
 
@@ -955,9 +955,9 @@ export const texts = {
     correctFirst: (count: number) =>
       `The first ${count} rows with faults. Correct more than these in the file.`,
     rowsWithFaults: 'Rows with faults',
-    compare: 'Compare these with your system: something is odd, but they will be registered as they are.',
+    compare: 'Compare these with your system: something is odd, but they will be taken as they are.',
     compareFirst: (count: number) =>
-      `The first ${count} of these. Compare these with your system: something is odd, but they will be registered as they are.`,
+      `The first ${count} of these. Compare these with your system: something is odd, but they will be taken as they are.`,
     doubtfulRows: 'Doubtful rows',
     row: 'Row',
     cellOf: (column: string, row: number) => `${column} of row ${row}`,
@@ -965,9 +965,10 @@ export const texts = {
     registerStep: '4. Register',
     correctedSinceCheck: 'Rows have been corrected. Check them again before they are registered.',
     checkCorrected: 'Check the corrected rows',
-    willBeRegistered: ({ new: count, invalid, conflicts }: Summary, isInviting: boolean) =>
-      `${counts.row(count)} will be registered at the provider${isInviting ? ', and their owners get an invitation' : ''}.${invalid + conflicts === 0 ? '' : ` ${counts.row(invalid + conflicts)} with faults will be left out.`}`,
+    willBeRegistered: ({ new: count, known, invalid, conflicts }: Summary, isInviting: boolean) =>
+      `${counts.row(count)} will be registered at the provider${isInviting ? `, and the owners of ${counts.row(count + known)} get an invitation` : ''}.${invalid + conflicts === 0 ? '' : ` ${counts.row(invalid + conflicts)} with faults will be left out.`}`,
     register: (count: number) => `Register ${counts.row(count)}`,
+    inviteKnown: (count: number) => `Invite the owners of ${counts.row(count)}`,
     uploaded: (count: number) =>
       `Uploaded: ${counts.row(count)}. The campaign registers them one after the other.`,
   },

@@ -612,6 +612,41 @@ describeInChromium('the console, in Chromium', () => {
     await client.call('POST', `/campaigns/${campaign!.id}/cancel`);
   });
 
+  it('invites the owners of a file whose customers are all known, and names those who have declined', async () => {
+    const known = await Promise.all(
+      ['known-1', 'known-2'].map(async (tenantReference) => {
+        const body = { tenantReference, gridLocations: [{ ean: newValidEan() }] };
+        const user = await client.call<{ gridLocations: [{ id: string; ean: string }] }>(
+          'POST',
+          '/users',
+          body,
+        );
+        return { tenantReference, ...user.body.gridLocations[0] };
+      }),
+    );
+    const { body: declined } = await client.call<{ url: string }>('POST', '/invitations', {
+      gridLocationId: known[0]!.id,
+    });
+    await fetch(`${declined.url}/decline`, { method: 'POST', redirect: 'manual' });
+    const rows = known.map(({ tenantReference, ean }) => `${tenantReference};${ean}`);
+    const file = ['tenantReference;ean', ...rows].join('\n');
+    await signedIn('/campaigns/new', async (page) => {
+      await choose(page, 'known.csv', Buffer.from(file));
+      await page.getByRole('button', { name: 'Check the rows' }).click();
+      expect(await page.getByRole('button', { name: 'Register 0 rows' }).isDisabled()).toBe(true);
+      await page.getByText('does the owner want to be asked again?').waitFor();
+      await page.getByLabel('Invite the owners').check();
+      await page.getByText('and the owners of 2 rows get an invitation').waitFor();
+      await page.getByRole('button', { name: 'Invite the owners of 2 rows' }).click();
+      await page.getByRole('heading', { name: 'known', exact: true }).waitFor();
+    });
+    for (const { id } of known)
+      await waitFor('the owner to be invited', async () => {
+        const live = await client.list(`/invitations?gridLocationId=${id}&state=invited`);
+        return live.length === 1;
+      });
+  });
+
   it('refuses a file that cannot be read in words, stays usable, and reads it in a worker of its own origin', async () => {
     const cells = [['Klantnummer', 'EAN-code', 'Klantnummer']];
     const book = workbookOf({ A: [...cells, ['<script>window.ran=true</script>', '=1+1', MARKUP]] });

@@ -15,7 +15,7 @@ type Code = Row['problems'][number]['code'];
 /** The most rows that can be corrected in the page. */
 const MOST_CORRECTED = 100;
 
-/** A dry run, with up to 100 of its rows that are invalid, and of those that would be registered although something is odd. */
+/** A dry run, with up to 100 of its rows that are invalid, and of those that would be taken although something is odd. */
 export interface Checked {
   readonly campaign: Campaign;
   readonly invalid: readonly Row[];
@@ -23,12 +23,18 @@ export interface Checked {
 }
 
 export async function readChecked(campaign: Campaign): Promise<Checked> {
-  const rowsOf = async (query: { status: 'invalid' | 'accepted'; problem?: Code }): Promise<Row[]> => {
+  const rowsOf = async (query: {
+    status: 'invalid' | 'accepted' | 'known';
+    problem?: Code;
+  }): Promise<Row[]> => {
     const params = { path: { id: campaign.id }, query: { ...query, limit: MOST_CORRECTED } };
     return (await client.GET('/api/v1/campaigns/{id}/rows', { params })).data.items;
   };
   const codes = Object.keys(campaign.problems) as Code[];
-  const found = await Promise.all(codes.map((problem) => rowsOf({ status: 'accepted', problem })));
+  const found = await Promise.all(
+    // Of a known customer, nothing else matters any more: an owner who has declined may be invited again.
+    codes.map((problem) => rowsOf({ status: problem === 'owner_declined' ? 'known' : 'accepted', problem })),
+  );
   const doubtful = [...new Map(found.flat().map((row) => [row.line, row])).values()];
   return {
     campaign,

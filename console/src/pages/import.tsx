@@ -236,6 +236,8 @@ function Prepare({ file }: { readonly file: TableFile }) {
   const unused = useMemo(() => unusedEans(rows, uses), [rows, uses]);
   const notice = fault ?? (unused === undefined ? null : texts.import.unusedEans(names[unused]!));
   const filled = rows.filter(hasText);
+  const { new: unknown = 0, known = 0 } = check.data?.campaign.summary ?? {};
+  const isInvitingOnly = isInviting && unknown === 0 && known > 0;
   return (
     <>
       <Panel title={texts.import.columnsStep(file.name)} isWide>
@@ -331,14 +333,11 @@ function Prepare({ file }: { readonly file: TableFile }) {
                 size="sm"
                 variant="filled"
                 disabled={
-                  isCorrected ||
-                  register.isPending ||
-                  check.isPending ||
-                  check.data.campaign.summary.new === 0
+                  isCorrected || register.isPending || check.isPending || (unknown === 0 && !isInvitingOnly)
                 }
                 onClick={() => register.mutate()}
               >
-                {texts.import.register(check.data.campaign.summary.new)}
+                {isInvitingOnly ? texts.import.inviteKnown(known) : texts.import.register(unknown)}
               </Button>
             </Group>
             <Failure of={register.error} />
