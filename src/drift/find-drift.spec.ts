@@ -74,13 +74,15 @@ describe('drift', () => {
     expect(findDrift(body, DOCUMENTED)).toMatchObject([{ kind: 'other_type', field: 'body' }]),
   );
 
-  it('contains no value, and no name that may be personal data', () => {
+  it('contains no value, and no name that may be personal data or a token', () => {
     const personal = {
       'jan.jansen@example.test': 1,
       '871687400000001042': 1,
       Jan_1042_Jansen: 1,
       [ID]: 1,
       'Jan Jansen': 1,
+      canary_Qx7bZ2kLp9vRt4: 1,
+      canaryWithoutDigitsAndAsLongAsAToken: 1,
       secret: 'canary-value',
       name: { firstName: 'canary-name' },
     };
