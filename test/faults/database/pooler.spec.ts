@@ -5,7 +5,12 @@ import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { checkPoolers } from '../../../src/platform/database/connection/poolers.js';
 import { describeWith } from '../../setup/describe-with.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { findPgBouncer, startPgBouncer, type PgBouncer } from '../../setup/receivers/pgbouncer.js';
+import {
+  findPgBouncer,
+  startPgBouncer,
+  type PgBouncer,
+  type PoolMode,
+} from '../../setup/receivers/pgbouncer.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
@@ -28,7 +33,7 @@ describeWith(
   (program) => {
     const closing = closeAfterEach();
 
-    const startPooler = async (mode: 'transaction' | 'session'): Promise<PgBouncer> => {
+    const startPooler = async (mode: PoolMode): Promise<PgBouncer> => {
       const pooler = await startPgBouncer(program, mode);
       closing.push(pooler.stop);
       return pooler;
@@ -106,6 +111,11 @@ describeWith(
           DATABASE_DIRECT_URL: direct,
           DATABASE_PREPARED_STATEMENTS: 'false',
         });
+
+      it('refuses to start in statement mode, which allows no transactions', async () => {
+        pooler = await startPooler('statement');
+        await expect(checkPoolers(withDirectUrl(url))).rejects.toThrow('refuses transactions');
+      });
 
       it('refuses a DATABASE_DIRECT_URL that leads to another database', async () => {
         const other = await createTestDatabase();

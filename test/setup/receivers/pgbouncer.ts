@@ -16,8 +16,10 @@ export interface PgBouncer {
 
 export const findPgBouncer = () => findProgram('pgbouncer', 'PGBOUNCER');
 
+export type PoolMode = 'statement' | 'transaction' | 'session';
+
 /** Starts PgBouncer before the test server, as docs/postgresql.md configures it, on a free port. */
-export async function startPgBouncer(program: string, mode: 'transaction' | 'session'): Promise<PgBouncer> {
+export async function startPgBouncer(program: string, mode: PoolMode): Promise<PgBouncer> {
   const server = new URL(process.env.PV_TEST_SERVER_URL ?? '');
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-pgbouncer-'));

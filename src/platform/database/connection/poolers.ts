@@ -29,6 +29,7 @@ export async function checkPoolers(environment: Environment): Promise<void> {
       throw refused(
         'DATABASE_URL leads through a pooler without prepared statements; set DATABASE_PREPARED_STATEMENTS=false',
       );
+    await useTransactions(other);
     return identityOf(one);
   });
   if (pooled !== (await withTwoClients(direct, DATABASE_DIRECT_URL, identityOf)))
@@ -44,6 +45,16 @@ async function shareConnections(one: pg.Client, other: pg.Client): Promise<boole
     await other.query('ROLLBACK');
   }
   return false;
+}
+
+/** Throws ConfigurationError if a pooler in statement mode ends the connection that begins a transaction. */
+async function useTransactions(client: pg.Client): Promise<void> {
+  try {
+    await client.query('BEGIN');
+    await client.query('ROLLBACK');
+  } catch (error) {
+    throw refused(`DATABASE_URL leads through a pooler that refuses transactions: ${(error as Error).message}`);
+  }
 }
 
 async function pidOf(client: pg.Client): Promise<number | undefined> {
