@@ -106,12 +106,15 @@ describe('a tenantReference', () => {
     ...['0', '000', '0,00', '0000-00-00', '00000000-0000-0000-0000-000000000000', 'TRUE', 'Onwaar', 'faux'],
     ...['unknown', '(Onbekend)', '<unbekannt>', 'inconnue', 'n/d', 'N.N.', 'TBD', '<none>', '(empty)'],
     ...['{}', '[]', '{"a":1}', "['C-1']", '{{customer.id}}', '${id}', '[object Undefined]'],
+    ...['=VLOOKUP(A2;Blad1!B:C;2;0)', '=_xlfn.XLOOKUP(A2,B:B,C:C)', "'=TEXT(A2)", '=A2', '=$AB$12'],
   ])('may not be %j, which programs write for a missing value', (value) => {
     expect(tenantReferenceFault(value)).toBe(NO_VALUE);
   });
 
   it.each([
     '-1',
+    '=1+1',
+    '=A',
     'NA-1',
     'Idema',
     'NVT1',
