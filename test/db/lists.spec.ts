@@ -11,6 +11,8 @@ import { Cipher } from '../../src/platform/crypto/cipher.js';
 import type { Statement } from '../../src/platform/database/database.js';
 import type { RegistrationsQuery } from '../../src/users/registration/registrations.list.js';
 import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
+import { StalledStore } from '../../src/stalled/stalled.store.js';
+import { MERGE_COUNTS } from '../../src/stalls/stalls.sql.js';
 import { UsersStore } from '../../src/users/user/users.store.js';
 import type { UsersQuery } from '../../src/users/user/users.list.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
@@ -358,5 +360,25 @@ describe('of inverters', () => {
       }
       expect(seen.slice(0, expected.length).sort()).toEqual(expected.sort());
     });
+  });
+});
+
+describe('of what is stalled', () => {
+  const database = useTestDatabase().open();
+
+  it('the groups count as new what began less than 24 hours ago, also when their counts are merged', async () => {
+    const insert = `INSERT INTO stalls (kind, subject, cause, since, evidence)
+      SELECT 'start', gen_random_uuid(), 'failed', now() - hours * interval '1 h', '{}' FROM unnest($1::float8[]) AS hours`;
+    const hours = [0, 22.4, 22.9, 23.1, 23.4, 23.7, 23.99, 24.01, 24.4, 24.9, 26];
+    await database.query(insert, [hours]);
+    await database.query('DELETE FROM stalls WHERE since > now() - $1::interval', ['1 h']);
+    const stalled = new StalledStore(database);
+    expect(await stalled.group(['session', 'start'])).toMatchObject([{ kind: 'start', count: 10, new: 6 }]);
+    await database.query(MERGE_COUNTS, [0]);
+    const [group] = await stalled.group(['start']);
+    expect([group?.count, group?.new]).toEqual([10, 6]);
+    const oldest = group!.items.map(({ since }) => Math.round((Date.now() - since.getTime()) / 36_000) / 100);
+    expect(oldest).toEqual(hours.slice(1).reverse());
+    expect(await stalled.group(['session'])).toEqual([]);
   });
 });

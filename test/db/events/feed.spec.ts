@@ -12,6 +12,7 @@ import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { insertRow } from '../valid-rows.js';
 import { appendOnline, LOCK_SEQUENCING, sessionEvent } from './fixture.js';
 
 const testDatabase = useTestDatabase();
@@ -48,6 +49,22 @@ describe('the sequence', () => {
     await append(sessionEvent('session.online', 's1'));
     await waitForSequences();
     expect(await database.query('SELECT sequence FROM domain_events')).toEqual([{ sequence: '1' }]);
+  });
+
+  it('is assigned to given events only, and to none before another of its subject', async () => {
+    const ids: string[] = [];
+    for (const subject of ['one', 'two', 'one', 'two', 'one'])
+      ids.push((await insertRow<{ id: string }>(database.pool, 'domain_events', { subject })).id);
+    const assign = async (...places: number[]) => {
+      await database.query('SELECT sequence_events(true, $1)', [places.map((place) => ids[place])]);
+      const rows = await database.query<{ sequence: string | null }>(
+        'SELECT sequence FROM domain_events ORDER BY position',
+      );
+      return rows.map(({ sequence }) => sequence);
+    };
+    expect(await assign(3, 2, 0)).toEqual(['1', null, '2', null, null]);
+    expect(await assign(1)).toEqual(['1', '3', '2', null, null]);
+    expect(await assign(3)).toEqual(['1', '3', '2', '4', null]);
   });
 
   it('is assigned by the next reader if another transaction is assigning sequences; no writer waits', async () => {
