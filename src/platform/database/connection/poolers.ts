@@ -53,7 +53,9 @@ async function useTransactions(client: pg.Client): Promise<void> {
     await client.query('BEGIN');
     await client.query('ROLLBACK');
   } catch (error) {
-    throw refused(`DATABASE_URL leads through a pooler that refuses transactions: ${(error as Error).message}`);
+    throw refused(
+      `DATABASE_URL leads through a pooler that refuses transactions: ${(error as Error).message}`,
+    );
   }
 }
 
