@@ -7,6 +7,11 @@ describe('the text of an error', () => {
     expect(errorText(error)).toBe('TypeError: x is not a function');
   });
 
+  it('is the cause, which is the last line of an error of Prisma', () => {
+    const message = '\nInvalid `prisma.user.findMany()` invocation:\n\n\nConnection terminated unexpectedly';
+    expect(errorText(new Error(message))).toBe('Error: Connection terminated unexpectedly');
+  });
+
   it('is never longer than 300 characters', () => {
     expect(errorText(new Error('no '.repeat(1_000)))).toHaveLength(300);
   });
