@@ -77,18 +77,19 @@ export const withoutInvisible = (text: string): string =>
 /** Matches an empty text, and what people and programs write in the place of the value of the row above. */
 const NONE_OR_AS_ABOVE =
   /^(?:[-–—−\s.…'"“”„‟″〃]*|idem|dito|ditto|id\.|do\.|(?:zie|see) (?:boven|above)|siehe oben)$/i;
-/** Matches the error of a formula in any language. PostgreSQL reads the same pattern. */
-export const FORMULA_ERROR = /^(?:#(?:n\/[abd]|nv|getting_data|[^\s"!?]+[!?])|err:\d{3})$/i;
+/** Matches a formula, or its error in any language. PostgreSQL reads the same pattern. */
+export const FORMULA =
+  /^(?:#(?:n\/[abd]|nv|getting_data|[^\s"!?]+[!?])|err:\d{3}|=[\w.]+\(.*|=\$?[a-z]{1,3}\$?\d+)$/i;
 /**
- * Matches a number in a column that is too narrow, the text of a formula, letters that an encoding lacks, zeros, a list, an object or a
- * placeholder in braces, and what programs and people write for a missing value.
+ * Matches a number in a column that is too narrow, letters that an encoding lacks, zeros, a list, an object or a placeholder in braces, and
+ * what programs and people write for a missing value.
  */
 const NO_VALUE =
-  /^(?:#+|=[\w.]+\(.*|=\$?[a-z]{1,3}\$?\d+|\{.*\}|\[.*\]|\$\{.*\}|[\s.,:/-]*0[0\s.,:/-]*|undefined|none|nan|nat|nil|n\/?[ad]|n\.[abdn]\.|n\.?v\.?t\.?|k\.a\.|[(<]?(?:na|null|none)[)>]?|[(<](?:blank|empty|leeg|leer|vide|no value)[)>]|\\n|true|false|(?:on)?waar|wahr|falsch|vrai|faux|tbd|loading\.{3}|invalid date|\?+)$/i;
+  /^(?:#+|\{.*\}|\[.*\]|\$\{.*\}|[\s.,:/-]*0[0\s.,:/-]*|undefined|none|nan|nat|nil|n\/?[ad]|n\.[abdn]\.|n\.?v\.?t\.?|k\.a\.|[(<]?(?:na|null|none)[)>]?|[(<](?:blank|empty|leeg|leer|vide|no value)[)>]|\\n|true|false|(?:on)?waar|wahr|falsch|vrai|faux|tbd|loading\.{3}|invalid date|\?+)$/i;
 
 /** Matches what people write for a customer whom they do not know. The remote service may know a brand of that name. */
 const UNKNOWN = /^[(<]?(?:unknown|onbekend|unbekannt|inconnue?)[)>]?$/i;
-const NOTHING = [NONE_OR_AS_ABOVE, FORMULA_ERROR, NO_VALUE];
+const NOTHING = [NONE_OR_AS_ABOVE, FORMULA, NO_VALUE];
 
 /** Returns whether a text names nothing, so that its row may belong to the row above, as in a table with merged cells. */
 export const isNoneOrAsAbove = (text: string): boolean => NONE_OR_AS_ABOVE.test(text);

@@ -1,5 +1,5 @@
 import { CONSENT_WITHDRAWN_AT, IS_REPLACED } from '../../invitations/invitations.sql.js';
-import { FORMULA_ERROR } from '../../platform/spelling.rules.js';
+import { FORMULA } from '../../platform/spelling.rules.js';
 import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 import type { RowProblemCode } from '../campaign.rules.js';
 
@@ -76,11 +76,11 @@ export const MARK_TOO_MANY_EANS = `
       FROM large WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = large.tenant_reference`;
 
 /**
- * Whether a row has no reference, or a sign or word for none or for that above. A formula that has failed and a shortened reference stand
- * for a customer of their own.
+ * Whether a row has no reference, or a sign or word for none or for that above. A formula that was not calculated, or has failed, and
+ * a shortened reference stand for a customer of their own.
  */
 const IS_NAMELESS = `tenant_reference IS NULL AND NOT problems @> '[{"code": "reference_rounded"}]' AND NOT (problems @> '[{"code": "reference_invalid"}]'
-                    AND EXISTS (SELECT FROM jsonb_array_elements_text(fields) AS cell WHERE cell ~* '${FORMULA_ERROR.source}'))`;
+                    AND EXISTS (SELECT FROM jsonb_array_elements_text(fields) AS cell WHERE cell ~* '${FORMULA.source}'))`;
 
 /** Whether a row has an EAN, or what is left of one. A number of fewer or far more digits may be a total, or belong to an IBAN. */
 const HAS_EAN = `(ean IS NOT NULL OR problems @> '[{"code": "ean_rounded"}]' AND fields::text !~ '[eE]\\+?(1[89]|2\\d)"'
