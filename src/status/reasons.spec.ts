@@ -14,7 +14,8 @@ import {
   webhooks,
 } from './facts.example.js';
 import type { Facts } from './facts.view.js';
-import { findReasons, sinceOf, type ReasonCode } from './reasons.js';
+import { findReasons, REASON_CODES, sinceOf, type ReasonCode } from './reasons.js';
+import { causeOf } from './reasons/incidents.rules.js';
 
 const SETTINGS = {
   SCS_MAX_REQUESTS_PER_SECOND: 2,
@@ -486,4 +487,27 @@ it('says in production that the pages for owners name nobody, and lead to no pri
     findReasons(HEALTHY, { ...unnamed, ...settings }, {}, NOW).map(({ code }) => code);
   expect(codesOf(unnamed)).toEqual(['brand_unnamed', 'privacy_unlinked']);
   expect(codesOf({ NODE_ENV: 'development' })).toEqual([]);
+});
+
+it('a reason follows from more far-reaching ones alone', () => {
+  const late = 'nothing_read reads_stale sessions_overdue nothing_changes';
+  const blocked = `${late} events_unsequenced reader_behind requests_fail handlers_failing starts_abandoned`;
+  const calls = 'held_back_by_breaker starts_fell';
+  const following: Readonly<Record<string, string>> = {
+    disk_full: `${blocked} no_worker`,
+    tables_locked: blocked,
+    no_worker: `${late} events_unsequenced reader_behind starts_abandoned`,
+    proxy_fails: `${late} remote_degraded ${calls}`,
+    credentials_rejected: `${late} remote_degraded ${calls}`,
+    remote_degraded: `${late} remote_slow ${calls}`,
+    held_back_by_breaker: late,
+    held_back_by_remote_service: `${late} budget_short`,
+    remote_slow: 'reads_stale sessions_overdue',
+    budget_short: 'reads_stale',
+    webhooks_failing: 'reader_behind',
+  };
+  for (const cause of REASON_CODES) {
+    const found = REASON_CODES.filter((code) => causeOf(code, new Set([cause])) === cause);
+    expect([cause, ...found.sort()]).toEqual([cause, ...(following[cause]?.split(' ') ?? []).sort()]);
+  }
 });

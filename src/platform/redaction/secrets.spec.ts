@@ -23,6 +23,8 @@ describe('withoutSecrets', () => {
   it.each([
     ['a value', 'failed with remote-client-secret', 'failed with [redacted]'],
     ['a token in use', 'token-in-use is refused: token-in-use', '[redacted] is refused: [redacted]'],
+    ['the id of the client', 'failed with remote-client', 'failed with [redacted]'],
+    ['the key of the administrator', 'administrator-key-0123456789-0123456789', '[redacted]'],
     ['every key of the ring', 'first-encryption-key,second-encryption-key', '[redacted],[redacted]'],
     ['a value inside JSON', JSON.stringify({ key: 'remote "api" key' }), '{"key":"[redacted]"}'],
     ['a value inside a query', `?key=${encodeURIComponent('remote "api" key')}`, '?key=[redacted]'],
