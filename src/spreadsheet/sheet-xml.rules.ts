@@ -7,6 +7,9 @@ const MOST_CELLS = 5_000_000;
 /** The most characters of a tag or of the text between two; a cell has at most 32,767. The library reads longer ones again and again. */
 const MOST_BETWEEN = 200_000;
 
+/** Matches text that the library leaves out: that of a section, and what stands before a comment or an instruction. */
+const LOST_TEXT = /<!\[CDATA\[|[^>\s]\s*<[!?]/;
+
 const TAG = /<(\/?)(?:\w+:)?(row|c|v|f)(?=[\s/>])([^<>]*)>/g;
 const DAMAGED = 'The workbook is damaged: open it in Excel, and save a copy.';
 
@@ -15,8 +18,7 @@ const DAMAGED = 'The workbook is damaged: open it in Excel, and save a copy.';
  * and a formula that was never calculated would be read as empty.
  */
 export function sheetFault(xml: string): string | undefined {
-  // The library leaves out the text of such a section.
-  if (longestPart(xml) > MOST_BETWEEN || xml.includes('<![CDATA[')) return DAMAGED;
+  if (longestPart(xml) > MOST_BETWEEN || LOST_TEXT.test(xml)) return DAMAGED;
   if (!xml.includes('sheetData')) return undefined;
   if (!/<\/(?:\w+:)?worksheet>\s*$/.test(xml)) return DAMAGED;
   let row = 0;
