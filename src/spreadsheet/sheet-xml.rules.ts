@@ -8,7 +8,7 @@ const MOST_CELLS = 5_000_000;
 const MOST_BETWEEN = 200_000;
 
 /** Matches text that the library leaves out: that of a section, and what stands before a comment or an instruction. */
-const LOST_TEXT = /<!\[CDATA\[|[^>\s]\s*<[!?]/;
+const LOST_TEXT = /<!\[CDATA\[|>\s*[^<>\s][^<>]*<[!?]/;
 
 const TAG = /<(\/?)(?:\w+:)?(row|c|v|f)(?=[\s/>])([^<>]*)>/g;
 const DAMAGED = 'The workbook is damaged: open it in Excel, and save a copy.';
