@@ -12,7 +12,8 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
 const HASH = Buffer.alloc(32, 1);
 const OPENED = { opened_at: ago(100) };
 const WISHED = {
-  ...{ ...OPENED, wish_brand: 'acme', wished_at: ago(50), wish_due_at: ago(-10), wish_failed_at: ago(20) },
+  // The pause of a wish is half of its age, which grows until the statement is executed.
+  ...{ ...OPENED, wish_brand: 'acme', wished_at: ago(49.5), wish_due_at: ago(-10), wish_failed_at: ago(20) },
   reminder_due_at: ago(5),
 };
 const OVERDUE = { expires_at: ago(1) };
