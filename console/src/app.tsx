@@ -60,7 +60,8 @@ function Entrance() {
         data.kind === 'in' ? (
           <Pages who={data.who} onSignOut={() => void signOut().then(() => leave())} />
         ) : (
-          <SignInPage signIn={data.signIn} onSignedIn={() => void entry.refetch()} />
+          // Loaded anew, the page has nothing in memory of a person whose session has ended.
+          <SignInPage signIn={data.signIn} onSignedIn={() => window.location.reload()} />
         )
       }
     </Loaded>

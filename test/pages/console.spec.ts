@@ -67,7 +67,7 @@ describeInChromium('the console, in Chromium', () => {
     await receiver?.close();
   });
 
-  const signIn = async (page: Page) => {
+  const signIn = async (page: Page, heading = 'Needs a person') => {
     await page.getByLabel('API key').waitFor();
     expect(await page.locator(':focus').getAttribute('id')).toBe('key');
     await page.keyboard.type('not-a-key');
@@ -75,7 +75,7 @@ describeInChromium('the console, in Chromium', () => {
     await page.getByRole('alert').waitFor();
     await page.getByLabel('API key').fill(client.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Needs a person' }).waitFor();
+    await page.getByRole('heading', { name: heading }).waitFor();
   };
 
   async function visit(
@@ -1276,6 +1276,18 @@ describeInChromium('the console, in Chromium', () => {
       await page.goto(`${url}${base}/sessions/${stalledId}`);
       await page.getByText('customer-7').first().waitFor();
       await context.close();
+    });
+  });
+
+  it('has nothing in memory of a person whose session has ended, for whoever signs in next', async () => {
+    const context = await browser.newContext();
+    await visit(context, '', async (page) => {
+      await signIn(page);
+      await page.evaluate(() => Object.assign(globalThis, { read: true }));
+      await context.clearCookies();
+      await page.getByRole('link', { name: 'Customers' }).first().click();
+      await signIn(page, 'Customers');
+      expect(await page.evaluate(() => 'read' in globalThis)).toBe(false);
     });
   });
 
