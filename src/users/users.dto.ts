@@ -62,7 +62,7 @@ export class RegisterUserInput {
  * ValidateNested reports.
  */
 function asInputs(value: unknown): unknown {
-  if (!Array.isArray(value)) return undefined;
+  if (!Array.isArray(value)) return value === undefined ? undefined : null;
   return value.map((item: unknown) =>
     isPlainObject(item) ? Object.assign(new GridLocationInput(), item) : null,
   );

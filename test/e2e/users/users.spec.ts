@@ -160,6 +160,15 @@ describe('registering a user', () => {
     expect((await call('POST', '/users', asNumber)).status).toBe(201);
   });
 
+  it.each([
+    [undefined, 'is required'],
+    [{ ean: EAN }, 'must be an array'],
+    [EAN, 'must be an array'],
+  ])('is refused with gridLocations %j, which %s', async (gridLocations, message) => {
+    const { body } = await call('POST', '/users', { ...requestFor('r'), gridLocations });
+    expect(body.errors).toEqual([{ field: 'gridLocations', message }]);
+  });
+
   it('returns 422 when the remote service refuses, and may then be requested anew', async () => {
     const reference = randomUUID();
     await sandbox.addFault({
