@@ -3,6 +3,7 @@ import { counted } from '../platform/counted.rules.js';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest, refuse } from '../platform/http/validation.js';
 import { found, Problem } from '../platform/problem/problem.js';
+import { StallsStore } from '../stalls/stalls.store.js';
 import { roundedEans, type CheckDigitRule } from '../users/ean.rules.js';
 import { readRemoteUser, type RemoteUser } from '../users/remote/remote-user.rules.js';
 import { DECIDABLE, type PersonDecision } from './decision.rules.js';
@@ -17,6 +18,7 @@ export class DecisionsService {
   constructor(
     private readonly decisions: DecisionsStore,
     private readonly registrations: RegistrationsStore,
+    private readonly stalls: StallsStore,
     private readonly environment: Environment,
   ) {}
 
@@ -31,6 +33,8 @@ export class DecisionsService {
     const { EAN_CHECK_DIGIT: rule } = this.environment;
     const user = decision === 'resolve' ? readConfirmed(confirmed, registration, rule) : undefined;
     const decided = await this.decisions.decide({ id, actor, decision, user, unchangedSince });
+    // The response must not have the stall that the decision has ended. If this fails, a worker looks later.
+    await this.stalls.lookNow('registration', id).catch(() => {});
     const known = found(await this.registrations.findSequenced(id), `registration ${id}`);
     if (decided.status === 'decided')
       this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });

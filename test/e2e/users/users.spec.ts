@@ -224,7 +224,7 @@ describe('registering a user', () => {
     const resolved = await call('POST', `/registrations/${body.id}/resolve`, user);
     expect({ status: resolved.status, body: resolved.body }).toMatchObject({
       status: 200,
-      body: { status: 'registered', userId: effect?.userId, lastError: null },
+      body: { status: 'registered', userId: effect?.userId, lastError: null, stalled: null },
     });
     const registered = await call('POST', '/users', requestFor(reference));
     expect({ status: registered.status, body: registered.body }).toMatchObject({
