@@ -3,6 +3,7 @@ import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import { BulkActionsStore } from '../../../src/bulk/bulk-actions.store.js';
 import { Sampler } from '../../../src/status/history/sampler.service.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
+import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import { insertConsent } from '../../setup/consent.js';
 import type { TestApp } from '../../setup/test-app.js';
@@ -216,7 +217,10 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     },
   });
   await ask('discardRegistration', 200, { parameters: { id: forDiscard.id } });
+  // The worker might otherwise send it before the response is read.
+  const claiming = jest.spyOn(service.app.get(RegistrationsStore), 'claimDue').mockResolvedValue([]);
   await ask('retryRegistration', 200, { parameters: { id: forRetry.id } });
+  claiming.mockRestore();
   await ask('retryRegistration', 409, { parameters: { id: forResolve.id } });
   const forMany = await loseResponse('customer-1005');
   // The action might otherwise be done before the response is read.
