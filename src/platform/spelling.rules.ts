@@ -77,9 +77,12 @@ export const withoutInvisible = (text: string): string =>
 /** Matches an empty text, and what people and programs write in the place of the value of the row above. */
 const NONE_OR_AS_ABOVE =
   /^(?:[-–—−\s.…'"“”„‟″〃]*|idem|dito|ditto|id\.|do\.|(?:zie|see) (?:boven|above)|siehe oben)$/i;
-/** Matches a formula, or its error in any language. PostgreSQL reads the same pattern. */
+/**
+ * Matches a formula that calls a function or begins with a cell, perhaps of another sheet, and the error of a formula in any language. Not a
+ * TEXT_FORMULA. PostgreSQL reads the same pattern.
+ */
 export const FORMULA =
-  /^(?:#(?:n\/[abd]|nv|getting_data|[^\s"!?]+[!?])|err:\d{3}|=[\w.]+\(.*|=\$?[a-z]{1,3}\$?\d+)$/i;
+  /^(?:#(?:n\/[abd]|nv|getting_data|[^\s"!?]+[!?])|err:\d{3}|=(?!t\(")(?:[^\s"(]+\(|(?:[^"!|]+!)?\$?[a-z]{1,3}\$?\d).*)$/i;
 /**
  * Matches a number in a column that is too narrow, letters that an encoding lacks, zeros, a list, an object or a placeholder in braces, and
  * what programs and people write for a missing value.

@@ -107,6 +107,7 @@ describe('a tenantReference', () => {
     ...['unknown', '(Onbekend)', '<unbekannt>', 'inconnue', 'n/d', 'N.N.', 'TBD', '<none>', '(empty)'],
     ...['{}', '[]', '{"a":1}', "['C-1']", '{{customer.id}}', '${id}', '[object Undefined]'],
     ...['=VLOOKUP(A2;Blad1!B:C;2;0)', '=_xlfn.XLOOKUP(A2,B:B,C:C)', "'=TEXT(A2)", '=A2', '=$AB$12'],
+    ...['=-ZÄHLENWENN(A:A;B2)', '=Blad1!A2', "='Klanten 2026'!$A$2", '=A2&B2'],
   ])('may not be %j, which programs write for a missing value', (value) => {
     expect(tenantReferenceFault(value)).toBe(NO_VALUE);
   });
