@@ -4,7 +4,7 @@ import { isUuid } from '../platform/uuid.rules.js';
 import type { Documented, DocumentedFields, Drift, FieldType } from '../remote/drift.js';
 import type { Fields } from '../remote/wire/read-field.js';
 
-/** Matches field names. A key with a space, an @ or four digits may be personal data; one with more than 31 characters, or digits, a token. */
+/** Matches field names. A key with a space, an @, four digits or more than 31 characters may be personal data or a token. */
 const FIELD_NAME = /^(?!(?:\D*\d){4})[A-Za-z_$][A-Za-z0-9_$-]{0,30}$/;
 const MAX_DRIFTS_PER_RESPONSE = 20;
 const MAX_COMPARED_ELEMENTS = 100;

@@ -84,11 +84,13 @@ export interface RemoteResponse {
 /** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
 export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
 
+const GIVEN_UP: readonly number[] = [408, 499];
+
 /** Returns whether the service stopped waiting for the request (408) or cancelled it (499), after it may have acted on it. */
-export const isGivenUp = (status: number): boolean => status === 408 || status === 499;
+export const isGivenUp = (status: number): boolean => GIVEN_UP.includes(status);
 
 /** The statuses that are read whatever their body: 401 renews the token, the others are outcomes of their own. */
-const READ_BY_STATUS: readonly number[] = [401, 408, 429, 499];
+const READ_BY_STATUS: readonly number[] = [401, 429, ...GIVEN_UP];
 
 /**
  * Returns whether a response refuses a call with a body that the service does not send, as far as we know. It shows nothing about the
