@@ -35,6 +35,8 @@ describe('a workbook', () => {
     ]);
     expect(rows).toEqual([['a𠮷', '😀', 'é😀', '😀', '日', '<bA']]);
     expect((await oneSheet([[cell('<!-- by a program -->C-1')]])).rows).toEqual([['C-1']]);
+    const [marked] = await read(workbookOf({ A: `\ufeff<?xml version="1.0"?>${sheetXml([['C-1']])}` }));
+    expect(marked!.rows).toEqual([['C-1']]);
     for (const lost of ['<![CDATA[C-1]]>', '00<!-- -->1', '00 <?x?>1'])
       await expect(oneSheet([[cell(lost)]])).rejects.toThrow('save a copy');
   });
