@@ -34,8 +34,7 @@ export class DecisionsService {
     const user = decision === 'resolve' ? readConfirmed(confirmed, registration, rule) : undefined;
     const decided = await this.decisions.decide({ id, actor, decision, user, unchangedSince });
     const isDecided = decided.status === 'decided';
-    // The response must not have the stall that the decision has ended. If this fails, a worker looks later.
-    if (isDecided) await this.stalls.lookNow('registration', id).catch(() => {});
+    if (isDecided) await this.stalls.lookNow('registration', id);
     const known = found(await this.registrations.findSequenced(id), `registration ${id}`);
     if (isDecided)
       this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });

@@ -10,6 +10,7 @@ import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found, Problem } from '../platform/problem/problem.js';
 import { StallViews } from '../stalls/stall-views.service.js';
+import { StallsStore } from '../stalls/stalls.store.js';
 import { InvitationCodeView, InvitationLinkView, InvitationView } from './invitation.view.js';
 import { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
 import { InvitationsQuery } from './invitations.list.js';
@@ -40,6 +41,7 @@ export class InvitationsController {
     private readonly store: InvitationsStore,
     private readonly codes: LinkCodesStore,
     private readonly stalls: StallViews,
+    private readonly looks: StallsStore,
   ) {}
 
   @Post()
@@ -162,7 +164,7 @@ export class InvitationsController {
     @CurrentKey() key: Principal,
   ): Promise<InvitationView> {
     await this.invitations.change(id, input, actorOf(key));
-    return this.readInvitation(id, key);
+    return this.readChanged(id, key);
   }
 
   @Post(':id/reminders')
@@ -181,7 +183,7 @@ export class InvitationsController {
   @ApiProblems('invitation_conflict')
   async remindOwner(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     await this.invitations.remind(id, actorOf(key));
-    return this.readInvitation(id, key);
+    return this.readChanged(id, key);
   }
 
   @Post(':id/messages')
@@ -201,7 +203,7 @@ export class InvitationsController {
     @CurrentKey() key: Principal,
   ): Promise<InvitationView> {
     await this.invitations.recordMessage(id, message, actorOf(key));
-    return this.readInvitation(id, key);
+    return this.readChanged(id, key);
   }
 
   @Post(':id/withdrawal')
@@ -222,7 +224,7 @@ export class InvitationsController {
   async withdrawConsent(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     found(await this.store.find(id), `invitation ${id}`);
     await this.invitations.withdrawConsent(id, actorOf(key));
-    return this.readInvitation(id, key);
+    return this.readChanged(id, key);
   }
 
   @Delete(':id')
@@ -237,6 +239,11 @@ export class InvitationsController {
   @ApiOkResponse({ type: InvitationView })
   async revokeInvitation(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     await this.store.revoke(id, actorOf(key));
+    return this.readChanged(id, key);
+  }
+
+  private async readChanged(id: string, key: Principal): Promise<InvitationView> {
+    await this.looks.lookNow('invitation', id);
     return this.readInvitation(id, key);
   }
 

@@ -6,7 +6,6 @@ import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { found, Problem } from '../platform/problem/problem.js';
-import { StallsStore } from '../stalls/stalls.store.js';
 import { upcomingFault } from '../platform/time/instant.rules.js';
 import { returnUrlFault, type InvitationConflict } from './invitation.rules.js';
 import type { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
@@ -21,7 +20,6 @@ export class InvitationsService {
     private readonly store: InvitationsStore,
     private readonly reminders: RemindersStore,
     private readonly requests: OwnerRequestsStore,
-    private readonly stalls: StallsStore,
     private readonly database: Database,
     private readonly environment: Environment,
     private readonly host: HttpAdapterHost,
@@ -48,7 +46,6 @@ export class InvitationsService {
       expectedInverters: expected && (expected.inverters ?? null),
     };
     refuseConflict(found(await this.store.change(id, change, actor), `invitation ${id}`));
-    await this.stalls.lookNow('invitation', id);
   }
 
   /** Announces that the owner should be reminded now. Throws Problem not_found, invitation_conflict or too_many_requests. */
@@ -69,7 +66,6 @@ export class InvitationsService {
     const now = await this.database.now();
     const message = { status, channel, at: at === undefined || at > now ? now : at };
     await this.store.recordMessage(id, message, actor);
-    await this.stalls.lookNow('invitation', id);
   }
 
   /** Records that the owner has withdrawn the consent. Throws Problem invitation_conflict if none was ever given. */
@@ -77,7 +73,6 @@ export class InvitationsService {
     if ((await this.store.findConsents(id)).length === 0)
       refuseConflict({ conflict: 'The owner has agreed to nothing by this invitation' });
     await this.requests.withdraw(id, actor);
-    await this.stalls.lookNow('invitation', id);
   }
 
   /** Throws Problem invalid_request if the page must not lead to `returnUrl`, or the invitation cannot last until `expiresAt`. */

@@ -48,12 +48,13 @@ export class StallsStore {
     return withoutRefusedRows(this.database, look, OUTCOME);
   }
 
-  /** Looks at a subject if it is due, so that a later read has its stall, and the sequence of the event about it. */
+  /** Looks at a subject if it is due, so that a response has its stall, and the sequence of that event. If this fails, a worker looks later. */
   async lookNow(kind: StallKind, subject: string): Promise<void> {
-    await this.writeCauses();
-    await this.database.transaction(async (tx) =>
-      this.lookAtLocked(tx, await tx.query<DueSubject>(sql.LOCK_SUBJECT, [kind, subject])),
-    );
+    const look = async (tx: Transaction) =>
+      this.lookAtLocked(tx, await tx.query<DueSubject>(sql.LOCK_SUBJECT, [kind, subject]));
+    await this.writeCauses()
+      .then(() => this.database.transaction(look))
+      .catch(() => {});
   }
 
   private async lookAtLocked(tx: Transaction, due: readonly DueSubject[]): Promise<DueSubject[]> {

@@ -11,6 +11,7 @@ import { scheduleSettings } from '../rules/schedule.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import { SessionReader } from '../remote/session-reader.service.js';
 import { SessionsStore } from '../store/sessions.store.js';
+import { StallsStore } from '../../stalls/stalls.store.js';
 
 /** The pause before a refresh tries again to claim a session that another process reads. The pause grows from `first` to `most`. */
 const CHECK_AGAIN_MS = { first: 50, most: 1_000 };
@@ -35,6 +36,7 @@ export class SessionRefreshService {
     private readonly views: SessionViewsStore,
     private readonly sessions: SessionsStore,
     private readonly reader: SessionReader,
+    private readonly stalls: StallsStore,
     private readonly environment: Environment,
   ) {}
 
@@ -50,6 +52,10 @@ export class SessionRefreshService {
         ids: { sessionId: id },
       });
     await this.readSince(id, Infinity);
+    const session = await this.getSequenced(id);
+    if (session.stalled === null) return session;
+    // The read may have ended the stall.
+    await this.stalls.lookNow('session', id);
     return this.getSequenced(id);
   }
 

@@ -117,9 +117,9 @@ export class RegistrationsService {
 
   private async resultOf(id: string, kind: 'created' | 'existing'): Promise<Registered> {
     let registration = await this.store.findRegistration(id);
-    // Concurrent requests must get the same response, which contains the stall and the sequence. An uncertain one is
-    // stalled at once, so it is looked at first; if that fails, a worker looks later. Then the last event gets its sequence.
-    if (registration?.status === 'uncertain') await this.stalls.lookNow('registration', id).catch(() => {});
+    // Concurrent requests must get the same response, which contains the stall and the sequence of the last event. An uncertain one is
+    // stalled at once, so it is looked at first.
+    if (registration?.status === 'uncertain') await this.stalls.lookNow('registration', id);
     if (registration?.status === 'pending' || registration?.status === 'uncertain')
       registration = await this.store.findSequenced(id);
     const user = registration?.userId ? await this.users.findUser(registration.userId) : null;

@@ -8,6 +8,7 @@ import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { type FieldError, found, Problem } from '../../platform/problem/problem.js';
 import { eventNamesOf, formatSequence } from '../../events/cloud-event.js';
 import { sequenceEvents } from '../../events/sequence.sql.js';
+import { StallsStore } from '../../stalls/stalls.store.js';
 import { readEndpoint } from '../endpoint.sql.js';
 import { RedeliveryView, type RedeliveryRequest } from '../log/deliveries.dto.js';
 import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
@@ -41,6 +42,7 @@ export class WebhookEndpoints {
     private readonly sealing: WebhookSealing,
     private readonly sender: WebhookSender,
     private readonly places: EndpointPlaces,
+    private readonly stalls: StallsStore,
     private readonly database: Database,
     private readonly environment: Environment,
   ) {}
@@ -78,6 +80,7 @@ export class WebhookEndpoints {
       refuse([{ field: 'skipMissed', message }]);
     }
     if (result === 'other_origin') refuse(missingAtOtherOrigin(change));
+    await this.stalls.lookNow('endpoint', id);
     return existing(id, await this.store.find(id));
   }
 

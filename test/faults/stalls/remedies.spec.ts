@@ -4,6 +4,7 @@ import { readEnvironment, STAND_INS } from '../../../src/platform/env/read-envir
 import type { Causes } from '../../../src/stalls/cause.rules.js';
 import { StallKinds } from '../../../src/stalls/stall-kinds.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
+import type { StalledView } from '../../../src/stalls/stalled.view.js';
 import type { StalledItemView } from '../../../src/stalled/stalled-items.view.js';
 import { declaredKinds } from '../../../bench/seed/seed.js';
 import { withReplica } from '../../e2e/replica.js';
@@ -118,10 +119,18 @@ describe('R84: a remedy ends the stall', () => {
     const { method, path, body } = stall.remedies.find((each) => each.operationId === operationId)!;
     await PREPARE[`${kind} ${cause}`]?.(id);
     const input = (await BODIES[operationId]?.(id)) ?? body ?? undefined;
-    const answer = await client.call(method, path.replace(/^\/api\/v1/, ''), input);
+    const answer = await client.call<{ stalled?: StalledView | null } | null>(
+      method,
+      path.replace(/^\/api\/v1/, ''),
+      input,
+    );
     expect([200, 201, 202, 204]).toContain(answer.status);
-    await AFTER[name]?.(id);
+    const after = AFTER[name];
+    await after?.(id);
     const left = await stallOf(id);
+    // The response is of the time after the remedy, so it has no stall that the remedy has ended.
+    const shown = answer.body?.stalled;
+    if (shown !== undefined && after === undefined) expect(shown?.cause).toBe(left?.cause);
     // Another cause may hold after it.
     const isLeft = left?.cause === cause;
     expect(isLeft).toBe(name in ENDS_LATER);
