@@ -15,7 +15,7 @@ import { UsersStore } from './user/users.store.js';
   imports: [AuthModule, RemoteModule, StallsModule],
   controllers: [UsersController, RegistrationsController],
   providers: [RegistrationSender, RegistrationsService, RegistrationsStore, UsersStore],
-  exports: [RegistrationsStore],
+  exports: [RegistrationSender, RegistrationsStore],
 })
 export class UsersModule {
   constructor(kinds: StallKinds) {

@@ -47,8 +47,13 @@ describe('what a task asks to learn whether it has work', () => {
     declared.mockRestore();
   });
 
-  it('is not awaited by a task that a caller or an event signals', () =>
-    expect(signalled.sort()).toEqual(['bulk_actions.run', 'campaigns.drain', 'events.deliver']));
+  it('is not awaited by a task that a caller, an event or a campaign signals', () =>
+    expect(signalled.sort()).toEqual([
+      'bulk_actions.run',
+      'campaigns.drain',
+      'events.deliver',
+      'registrations.send',
+    ]));
 
   it('reads no table as a whole', async () => {
     expect(conditions.length).toBeGreaterThan(15);

@@ -10,6 +10,7 @@ import { unlessRefused } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
+import { RegistrationSender } from '../../users/registration/send-registrations.service.js';
 import { CampaignAdoption } from '../adoption/adoption.service.js';
 import { IntakeStore } from '../intake/intake.store.js';
 import { CAMPAIGN_LEASES, CAMPAIGNS_CHANNEL, FIND_DECIDED, FIND_DUE } from './drain.sql.js';
@@ -73,6 +74,7 @@ export class CampaignDrain extends BackgroundTasks {
     private readonly store: DrainStore,
     private readonly intake: IntakeStore,
     private readonly adoption: CampaignAdoption,
+    private readonly sender: RegistrationSender,
     private readonly invitations: InvitationsStore,
     private readonly environment: Environment,
     private readonly listener: Listener,
@@ -100,6 +102,7 @@ export class CampaignDrain extends BackgroundTasks {
       const advanced = await this.store.advance(id, token, meter.perSecond || null);
       if (advanced === null) break;
       const { status, invites, adopts, taken, isDone } = advanced;
+      if (taken > 0) this.sender.wakeUp.signal();
       const adopted =
         adopts && status === 'running' ? await this.adoption.adoptNext(id, token, signal, refused) : [];
       const settled = [...advanced.settled, ...adopted];

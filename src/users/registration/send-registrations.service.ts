@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { currentExecution } from '../../access/execution.js';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { BackgroundTasks, task } from '../../platform/tasks/background-tasks.js';
+import { WakeUp } from '../../platform/async/wake-up.js';
 import { NEVER } from '../../platform/database/lease.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { describeState } from '../../platform/database/sql-state.js';
@@ -27,10 +28,7 @@ const STOP_WITHIN_MS = stopsWithin(3_000);
 const PAUSE_MS = 1_000;
 /** How long to try to store an outcome after which nothing waits. */
 const LATE_WITHIN_MS = 10 * 60_000;
-/**
- * The registrations that a replica sends at the same time: few, to leave room for the poller's reads. A third of their time is not the call,
- * but the claim and the outcome in PostgreSQL.
- */
+/** The calls at the same time: few, to leave the poller room. A third of their time is the claim and the outcome in PostgreSQL. */
 const AT_ONCE = 12;
 
 /** The statuses after which `sendDue` ends, so that the loop pauses before the next calls. */
@@ -86,6 +84,7 @@ interface Settled {
 // Rejected: a job queue. A job may run twice, but this call must not, so the table would still need the lease.
 @Injectable()
 export class RegistrationSender extends BackgroundTasks {
+  readonly wakeUp = new WakeUp();
   protected readonly tasks = [
     task({
       name: 'registrations.end_abandoned',
@@ -97,6 +96,7 @@ export class RegistrationSender extends BackgroundTasks {
       name: 'registrations.send',
       everyMs: PAUSE_MS,
       due: ANY_DUE,
+      wakeUp: this.wakeUp,
       run: (stop: AbortSignal) => this.sendDue(stop),
     }),
   ];

@@ -3,6 +3,9 @@ import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import pg from 'pg';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { DueWork } from '../../../src/platform/tasks/due-work.js';
+import { RegistrationSender } from '../../../src/users/registration/send-registrations.service.js';
+import { ANY_DUE } from '../../../src/users/registration/registrations.sql.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import type { CampaignView } from '../../../src/campaigns/campaign.view.js';
 import { insertRow } from '../../db/valid-rows.js';
@@ -87,6 +90,21 @@ describe('a running campaign', () => {
     });
     await control.release(hold.id);
     await finished(id);
+  });
+
+  it('has its registrations sent at once, without waiting until the sender next looks', async () => {
+    const { wait } = DueWork.prototype;
+    jest.spyOn(DueWork.prototype, 'wait').mockImplementation(function (this: DueWork, condition, ...rest) {
+      return condition === ANY_DUE ? () => {} : wait.call(this, condition, ...rest);
+    });
+    const { wakeUp } = service.app.get(RegistrationSender);
+    wakeUp.signal();
+    try {
+      await finished(await insertCampaign(database, [{ tenantReference: randomUUID() }]));
+    } finally {
+      jest.restoreAllMocks();
+      wakeUp.signal();
+    }
   });
 
   it('sends nothing for a reference that is registered: with the same EANs it is known, with others invalid', async () => {
