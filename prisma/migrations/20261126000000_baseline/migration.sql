@@ -115,9 +115,11 @@ CREATE INDEX registrations_metadata_idx ON registrations USING GIN (metadata jso
 CREATE UNIQUE INDEX registrations_one_per_reference ON registrations (tenant_reference) WHERE status IN ('pending', 'registered', 'uncertain');
 -- A person looks for open registrations, which are few among all.
 CREATE INDEX registrations_open ON registrations (created_at, id) WHERE status IN ('pending', 'uncertain');
--- The sweep for work to do and for senders that died reads only the few that are pending.
+-- A person looks for the text of an error. Most registrations never had one.
+CREATE INDEX registrations_with_error ON registrations (created_at, id) WHERE last_error IS NOT NULL;
 -- The status counts those of the last day; the history of rejections may be long.
 CREATE INDEX registrations_rejected ON registrations (updated_at) WHERE status = 'rejected';
+-- The sweep for work to do and for senders that died reads only the few that are pending.
 CREATE INDEX registrations_pending ON registrations (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX registrations_reference_prefix_idx ON registrations (lower(tenant_reference) text_pattern_ops)
   WHERE status IN ('pending', 'uncertain', 'rejected');
@@ -179,6 +181,7 @@ CREATE TABLE onboarding_sessions (
 );
 -- Lists find the sessions of a rare brand by it, and brand_outages the newest of each brand. Neither column ever changes.
 CREATE INDEX onboarding_sessions_brand_recorded_at_idx ON onboarding_sessions(brand, recorded_at);
+CREATE INDEX onboarding_sessions_created_at_idx ON onboarding_sessions(created_at);
 CREATE INDEX onboarding_sessions_changed_at_id_idx ON onboarding_sessions(changed_at, id);
 CREATE INDEX onboarding_sessions_grid_location_id_idx ON onboarding_sessions(grid_location_id);
 -- Lists of sessions filter by metadata; see the index of users for its options. Polls do not write to this table, and its updates were
