@@ -48,7 +48,7 @@ function statusOf(error: unknown): number | undefined {
 }
 
 function detailOf(error: Error): string {
-  const cause = error instanceof HttpException && error.cause instanceof Error ? error.cause : error;
+  const cause = error.cause instanceof Error ? error.cause : error;
   return DETAIL_OF_CODE.get((cause as NodeJS.ErrnoException).code) ?? cause.message;
 }
 

@@ -166,7 +166,10 @@ describe('traces', () => {
     expect(attributeOf({ attributes: collector.resource }, 'deployment.environment.name')).toBe('test');
     const token = new URL(startUrl).pathname.split('/').at(-1)!;
     const [reference, ean] = [randomUUID(), newEan()];
+    receiver.answer = () => ({ status: 500 });
     await client.locate(reference);
+    const failed = await spanOf('webhook user.registered', ({ status }) => status.code === 2);
+    expect(attributeOf(failed, 'error.type')).toBe('500');
     expect((await client.call('GET', `/customers?tenantReference=${reference}`)).status).toBe(200);
     expect((await client.call('GET', `/customers?ean=${ean}`)).status).toBe(404);
     await spanOf('GET /api/v1/customers', (span) => attributeOf(span, 'http.response.status_code') === 404);

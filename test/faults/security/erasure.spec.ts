@@ -234,6 +234,7 @@ describe('R38: erasure is complete', () => {
     });
 
   it('an export of the API is what the list says, and is recorded', async () => {
+    await insertRow(database.pool, 'idempotency_keys', { subjects: [person.userId] });
     const { status, headers, body } = await client.call<{ data: Record<string, object[]> }>(
       'GET',
       `/users/${person.userId}/export`,
@@ -248,6 +249,9 @@ describe('R38: erasure is complete', () => {
       gridLocations: [{ ean: expect.any(String) }, { ean: expect.any(String) }],
       consents: [{ locale: 'en', version: 'standard-2', text: expect.stringContaining('you agree') }],
     });
+    const fieldsOf = (name: string) => body.data[name]!.map((row) => Object.keys(row).sort());
+    expect(fieldsOf('bulkActions')).toContainEqual(['arguments', 'createdAt', 'operationId', 'reason']);
+    expect(fieldsOf('idempotencyKeys')).toContainEqual(['createdAt']);
     const audited = 'SELECT FROM audit_log WHERE action = $1 AND target = $2';
     expect((await database.query(audited, ['user.exported', person.userId])).length).toBeGreaterThan(0);
     expect((await client.call('GET', `/users/${randomUUID()}/export`)).status).toBe(404);
