@@ -62,7 +62,11 @@ export class IdentityProvider {
   }
 
   /** Ends a sign-in. `callback`: the address with which the browser came back. Throws if it does not belong to the flow. */
-  async finish(callback: URL, { state, nonce, pkceCodeVerifier }: SignInFlow): Promise<Identity> {
+  finish(callback: URL, flow: SignInFlow): Promise<Identity> {
+    return this.identify(callback, flow).catch(this.forget);
+  }
+
+  private async identify(callback: URL, { state, nonce, pkceCodeVerifier }: SignInFlow): Promise<Identity> {
     const configuration = await this.discover();
     const tokens = await authorizationCodeGrant(configuration, callback, {
       expectedState: state,
@@ -81,14 +85,16 @@ export class IdentityProvider {
     return identityOf(claims.sub, claims, others);
   }
 
-  /** Reads the provider's description once. Reads it again if that failed. */
+  /** Reads the provider's description once. */
   private discover(): Promise<Configuration> {
-    this.configuration ??= this.readConfiguration().catch((error: unknown) => {
-      this.configuration = undefined;
-      throw error;
-    });
-    return this.configuration;
+    return (this.configuration ??= this.readConfiguration().catch(this.forget));
   }
+
+  /** After a failure, the description and the keys are read again: the provider may have changed them. */
+  private readonly forget = (error: unknown): never => {
+    this.configuration = undefined;
+    throw error;
+  };
 
   private async readConfiguration(): Promise<Configuration> {
     const { CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID, CONSOLE_OIDC_CLIENT_SECRET } = this.environment;

@@ -16,7 +16,7 @@ export function signInFault(error: unknown): string {
   const texts = chain.filter((each) => each instanceof Error).map(errorText);
   const said = chain.flatMap((each) => [field(each, 'error'), field(each, 'error_description')]);
   const claims = chain.flatMap((each) => field(each, 'claim') ?? []);
-  const responses = chain.filter((each) => each instanceof Response);
+  const responses = chain.filter(isResponse);
   const words = [
     ...texts,
     ...responses.map(({ status, url }) => `status ${status} of ${url.split('?', 1)[0]}`),
@@ -26,6 +26,10 @@ export function signInFault(error: unknown): string {
   ];
   return words.join('; ').slice(0, MAX_LENGTH);
 }
+
+/** The responses of undici's `fetch` are no instances of the global `Response`. */
+const isResponse = (each: unknown): each is Response =>
+  Object.prototype.toString.call(each) === '[object Response]';
 
 const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 

@@ -281,6 +281,26 @@ describe('the sign-in through the identity provider', () => {
     expect(String(faults)).not.toContain('canary');
   });
 
+  it('reads the description and the keys of the provider again after a failed sign-in', async () => {
+    let authorization = 'before';
+    const server = createServer(({ url: path }, response) => {
+      response.statusCode = path === '/token' ? 500 : 200;
+      response.setHeader('content-type', 'application/json');
+      const authorization_endpoint = `${url}/${authorization}`;
+      response.end(JSON.stringify({ issuer: url, authorization_endpoint, token_endpoint: `${url}/token` }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const at = new IdentityProvider({ ...service.app.get(Environment), CONSOLE_OIDC_ISSUER: url });
+    const { flow } = await at.begin(service.url);
+    authorization = 'after';
+    expect((await at.begin(service.url)).url.pathname).toBe('/before');
+    const callback = new URL(`?code=c&state=${flow.state}`, service.url);
+    expect(await at.finish(callback, flow).then(String, signInFault)).toContain(`status 500 of ${url}/token`);
+    expect((await at.begin(service.url)).url.pathname).toBe('/after');
+    server.close();
+  });
+
   it('says that the provider left the groups out', async () => {
     const identities = service.app.get(IdentityProvider);
     const finish = jest
