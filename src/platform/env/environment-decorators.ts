@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { applyDecorators } from '@nestjs/common';
-import { IsBoolean, IsInt, IsUrl, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { IsBoolean, IsInt, IsNumber, IsUrl, Matches, Max, Min, ValidateBy } from 'class-validator';
 import { readProxyUrl } from '../http-client/proxies.js';
 import { readFlag, ReadText } from '../http/validation.js';
 
@@ -29,7 +29,13 @@ export const PostgresUrl = () =>
 
 /** Parses plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
 export const readNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-export const Range = (min: number, max: number) => applyDecorators(ReadText(readNumber), Min(min), Max(max));
+export const Range = (min: number, max: number) =>
+  applyDecorators(
+    ReadText(readNumber),
+    IsNumber({}, { message: '$property must be a decimal number such as 1.5, without a unit' }),
+    Min(min),
+    Max(max),
+  );
 export const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
 export const Days = () => Integer(0, 36_500);
 

@@ -77,7 +77,9 @@ describe('readEnvironment', () => {
     ['PORT', '0x50', 'PORT must be an integer'],
     ['PORT', '3e3', 'PORT must be an integer'],
     ['PORT', 'http', 'PORT must be an integer'],
+    ['SETTLE_HOURS', '72h', 'SETTLE_HOURS must be a decimal number such as 1.5, without a unit'],
     ['PORT', ' 3000', 'PORT begins or ends with a blank'],
+    ['SCS_CLIENT_SECRET', 'pasted\u200b', 'SCS_CLIENT_SECRET contains an invisible character'],
     ['PORT', '"3000"', 'PORT is in quotes'],
     ['SCS_API_KEY', "'secret'", 'SCS_API_KEY is in quotes'],
     ['SCS_CLIENT_SECRET', 'secret\n', 'SCS_CLIENT_SECRET contains a line break'],
@@ -125,6 +127,11 @@ describe('readEnvironment', () => {
     [
       'SCS_BASE_URL',
       'https://scs.example/api/v1/ssa/',
+      'SCS_BASE_URL must be the address before /api/v1/ssa',
+    ],
+    [
+      'SCS_BASE_URL',
+      'https://scs.example/api/v1/ssa/oauth/token',
       'SCS_BASE_URL must be the address before /api/v1/ssa',
     ],
     [

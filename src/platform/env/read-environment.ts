@@ -38,9 +38,9 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
   const environment = plainToInstance(Environment, given, { exposeDefaultValues: true });
   for (const error of validateSync(environment)) {
     if (problems.has(error.property)) continue;
-    // A value that is not a number also violates every bound; isInt is the more useful message.
-    const { isInt, ...others } = error.constraints ?? {};
-    const message = isInt ?? Object.values(others)[0] ?? `${error.property} is not valid`;
+    // A value that is not a number also violates every bound, of which the message would be misleading.
+    const { isInt, isNumber, ...others } = error.constraints ?? {};
+    const message = isInt ?? isNumber ?? Object.values(others)[0] ?? `${error.property} is not valid`;
     problems.set(
       error.property,
       given[error.property] === undefined ? absence(error.property, environment) : message,
@@ -98,6 +98,7 @@ function faultOfText(value: string): string | undefined {
   if (/[\r\n\0]/.test(value)) return 'contains a line break: it must be one line';
   if (/^(["']).*\1$/.test(value)) return 'is in quotes, which would be part of the value: remove them';
   if (value !== value.trim()) return 'begins or ends with a blank';
+  if (/\p{Cf}/u.test(value)) return 'contains an invisible character: type it instead of pasting it';
   return undefined;
 }
 
@@ -121,7 +122,7 @@ function* contradictions(environment: Environment): Generator<string> {
     const fault = databaseFault(environment[name] ?? 'postgresql://none');
     if (fault !== undefined) yield `${name} ${fault}`;
   }
-  if (/\/api\/v1(?:\/ssa)?\/*$/i.test(environment.SCS_BASE_URL ?? ''))
+  if (/\/api\/v1(?:\/ssa(?:\/.*)?|\/*)$/i.test(environment.SCS_BASE_URL ?? ''))
     yield 'SCS_BASE_URL must be the address before /api/v1/ssa, which each request adds';
   if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
     yield `EVENT_BROKER_URL ${UNPARSED}`;
