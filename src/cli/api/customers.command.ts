@@ -28,7 +28,7 @@ export function customersCommands(findApi: FindApi, operation: Operation, resolv
       names: { tenantReference: 'reference' },
       values: (values) => {
         if (OF_ONE.every((name) => values[name] === undefined))
-          throw new CommandError('invalid_request', 'Give --reference or --ean.');
+          throw new CommandError('usage', 'Give --reference or --ean.', 2);
         return values;
       },
       shows: ({ items }: Schemas['CustomersView']) => ({

@@ -42,7 +42,7 @@ export const READ_RESPONSE: DocumentedFields = {
   inverters: [{ id: 'UUID' }],
 };
 
-const START_URL_MAX_LENGTH = 4_096;
+const URL_MAX_LENGTH = 4_096;
 
 /** Returns the request that starts a session (interface section 4.3). */
 export function startSessionRequest(gridLocationId: string): RemoteRequest {
@@ -189,8 +189,8 @@ function readStartUrl(fields: Fields): string {
   if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(startUrl))
     throw new UnreadableResponse('startUrl holds a control character, a space or a backslash');
   const isHttp = /^https?:\/\/[^/?#]/i.test(startUrl) && URL.canParse(startUrl);
-  if (startUrl.length > START_URL_MAX_LENGTH || !isHttp)
-    throw new UnreadableResponse('startUrl is not an http(s) URL');
+  if (startUrl.length > URL_MAX_LENGTH || !isHttp)
+    throw new UnreadableResponse(`startUrl is not an http(s) URL of at most ${URL_MAX_LENGTH} characters`);
   if (/^https?:\/\/[^/?#]*@/i.test(startUrl))
     throw new UnreadableResponse('startUrl holds a user or a password');
   return startUrl;

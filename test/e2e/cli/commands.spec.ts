@@ -376,7 +376,10 @@ describe('a command', () => {
     const { ean } = show.json.items[0].cases[0] as { ean: string };
     const byEan = await runBoth('customers', 'show', '--ean', ean);
     expect(byEan.json.items).toMatchObject([{ tenantReference: 'on the telephone' }]);
-    expect((await run(['customers', 'show'])).err).toContain('Give --reference or --ean.');
+    expect(await run(['customers', 'show'])).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('Give --reference or --ean.'),
+    });
     const list = await runBoth('customers', 'list', '--brand', 'sunward', '--limit', '1');
     expect(list.json.items).toMatchObject([{ tenantReference: 'on the telephone', brands: ['sunward'] }]);
     expect(list.table).toMatch(/^REFERENCE +WAITS FOR +SINCE +CAUSE +BRANDS\non the telephone +owner +\d+s/);
