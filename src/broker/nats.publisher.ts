@@ -24,6 +24,7 @@ import {
 import { certificateFault } from '../platform/crypto/certificate-fault.js';
 import { resolveWithin } from '../platform/http-client/names.js';
 import type { TlsMaterial } from '../platform/http-client/tls-files.js';
+import { isUuid } from '../platform/uuid.rules.js';
 import type { CloudEvent } from '../events/cloud-event.js';
 import { BrokerError, type EventPublisher } from './event-publisher.js';
 
@@ -130,7 +131,7 @@ function publishingTo(client: JetStreamClient, lastSequence: number): EventPubli
     const [first] = results;
     if (failed === 0 && first?.status === 'rejected') throw explainedFor(events[0]!, first.reason);
     const acked = failed === -1 ? events.length : failed;
-    lastSequence += acked;
+    lastSequence += results.filter((each) => each.status === 'fulfilled' && !each.value.duplicate).length;
     return acked;
   };
 }
@@ -193,7 +194,10 @@ async function findLastId(manager: JetStreamManager, { state }: StreamInfo) {
   // `last_seq` never decreases, so 0 means that no event was ever stored.
   if (state.last_seq === 0) return null;
   const last = await manager.streams.getMessage(STREAM, { last_by_subj: SUBJECTS });
-  return last?.header.get('Nats-Msg-Id') || undefined;
+  // Messages after it were deleted, as those about an erased user are: that is not a loss.
+  if (last?.seq !== state.last_seq) return undefined;
+  const id = last.header.get('Nats-Msg-Id');
+  return isUuid(id) ? id : undefined;
 }
 
 /** Returns an error that tells the operator what to do. No message of the NATS client contains the URL, which includes the password. */
@@ -210,6 +214,10 @@ function explained(error: unknown): BrokerError {
 
 /** Explains an error about one event. A reader may miss none, so those after an event that is too large wait until it is accepted. */
 function explainedFor(event: CloudEvent, error: unknown): BrokerError {
+  if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence)
+    return new BrokerError(`something else publishes to the stream ${STREAM}: ${error.message}`, {
+      cause: error,
+    });
   const limit =
     error instanceof JetStreamApiError && error.code === MESSAGE_TOO_LARGE
       ? `max_msg_size of the stream ${STREAM}`

@@ -6,6 +6,7 @@ import { startJetStream, type JetStream } from '../../setup/receivers/jet-stream
 
 const closing = closeAfterEach();
 
+const LAST = '0e3c7f9c-51c4-43f5-9d0a-6f0f3e7a2b11';
 const SOUND = {
   ...{ subjects: ['pv.>'], retention: 'limits', storage: 'file', discard: 'old', num_replicas: 1 },
   ...{ max_age: 0, max_msgs: -1, max_bytes: -1, max_msgs_per_subject: -1 },
@@ -80,14 +81,19 @@ describe('a stream', () => {
   });
 
   it.each([
-    ['Nats-Msg-Id: last\r\n', 'last'],
-    ['', undefined],
-  ])('whose last message has the header %j tells its id', async (header, lastId) => {
-    const server = await start({});
-    server.stream!.lastSequence = 9;
-    server.messages.push({ subject: 'pv.x', headers: `NATS/1.0\r\n${header}\r\n`, body: '{}' });
-    expect((await open(server)).lastId).toBe(lastId);
-  });
+    [`Nats-Msg-Id: ${LAST}\r\n`, 9, LAST],
+    ['', 9, undefined],
+    ['Nats-Msg-Id: of-others\r\n', 9, undefined],
+    [`Nats-Msg-Id: ${LAST}\r\n`, 8, undefined],
+  ])(
+    'with the header %j in message %i of 9, those after it deleted, has the last event %s',
+    async (header, seq, lastId) => {
+      const server = await start({});
+      server.stream!.lastSequence = 9;
+      server.messages.push({ subject: 'pv.x', headers: `NATS/1.0\r\n${header}\r\n`, body: '{}', seq });
+      expect((await open(server)).lastId).toBe(lastId);
+    },
+  );
 });
 
 describe('events', () => {
@@ -102,7 +108,9 @@ describe('events', () => {
     server.refusals.set(6, refusal);
     expect(await publisher.publish([])).toBe(0);
     expect(await publisher.publish([event('c')])).toBe(1);
-    await expect(publisher.publish([event('d'), event('e')])).rejects.toThrow(/^wrong last sequence: 9$/);
+    await expect(publisher.publish([event('d'), event('e')])).rejects.toThrow(
+      /^something else publishes to the stream PV_ONBOARDING: wrong last sequence: 9$/,
+    );
     const sent = server.messages
       .slice(1)
       .map(({ subject, headers, body }) => [
@@ -118,6 +126,15 @@ describe('events', () => {
     ];
     const first = ['a', 'b', 'c'].map((id, index) => message(id, 7 + index, 'a%2E%2A%28%C3%A9%29'));
     expect(sent).toEqual([...first, message('c', 9), message('d', 10), message('e', 11)]);
+  });
+
+  it('that the stream has already count, but take no place in it', async () => {
+    const server = await start({});
+    const publisher = await open(server);
+    for (const nth of [1, 2]) server.duplicates.add(nth);
+    expect(await publisher.publish([event('a'), event('b'), event('c')])).toBe(3);
+    await publisher.publish([event('d')]);
+    expect(server.messages.at(-1)!.headers).toMatch(/Nats-Expected-Last-Sequence: *1\r/i);
   });
 
   it.each([

@@ -5,6 +5,8 @@ interface Message {
   readonly subject: string;
   readonly headers: string;
   readonly body: string;
+  /** The sequence of a message that was not the last; later ones were deleted. */
+  readonly seq?: number;
 }
 
 /** What the server does and has seen. A test may change it at any time. */
@@ -22,6 +24,8 @@ export interface JetStream {
   }[];
   /** The error in the response to a request of this kind, or to the publication of the message with this number, counted from 1. */
   readonly refusals: Map<string | number, object>;
+  /** The numbers of the publications that the stream has already. */
+  readonly duplicates: Set<number>;
   close(): void;
 }
 
@@ -65,13 +69,19 @@ export async function startJetStream(
   await once(server, 'listening');
   const jetStream: JetStream = {
     url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ stream, messages: [], clients: [], refusals: new Map<string | number, object>() },
+    ...{
+      stream,
+      messages: [],
+      clients: [],
+      refusals: new Map<string | number, object>(),
+      duplicates: new Set<number>(),
+    },
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
     },
   };
-  const { messages, refusals } = jetStream;
+  const { messages, refusals, duplicates } = jetStream;
   return jetStream;
 
   function responseTo(message: Message): object {
@@ -84,14 +94,15 @@ export async function startJetStream(
       return { error: { code: 404, err_code: 10_059, description: 'stream not found' } };
     const { lastSequence: last_seq, ...info } = jetStream.stream;
     if (kind !== 'MSG.GET') return { ...info, state: { messages: messages.length, last_seq } };
-    const { subject = '', headers = '', body = '' } = messages.at(-1) ?? {};
+    const { subject = '', headers = '', body = '', seq = last_seq } = messages.at(-1) ?? {};
     const [hdrs, data] = [headers, body].map((text) => Buffer.from(text).toString('base64'));
-    return { message: { subject, seq: last_seq, hdrs, data, time: new Date().toISOString() } };
+    return { message: { subject, seq, hdrs, data, time: new Date().toISOString() } };
   }
 
   function publish(message: Message): object {
     const error = refusals.get(messages.push(message));
     if (error !== undefined) return { error };
+    if (duplicates.has(messages.length)) return { stream: 'PV_ONBOARDING', seq: 1, duplicate: true };
     jetStream.stream!.lastSequence += 1;
     return { stream: 'PV_ONBOARDING', seq: jetStream.stream!.lastSequence };
   }
