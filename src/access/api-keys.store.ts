@@ -39,9 +39,9 @@ export class ApiKeysStore {
   }
 
   async findRevoked(ids: readonly string[]): Promise<string[]> {
-    const where = { id: { in: [...ids] }, revokedAt: { not: null } };
-    const rows = await this.database.prisma.apiKey.findMany({ where, select: { id: true } });
-    return rows.map(({ id }) => id);
+    const where = { id: { in: [...ids] }, revokedAt: null };
+    const live = await this.database.prisma.apiKey.findMany({ where });
+    return ids.filter((id) => !live.some((key) => key.id === id));
   }
 
   /**

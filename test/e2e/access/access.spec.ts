@@ -249,6 +249,18 @@ describe('R35: keys are safe', () => {
     expect(await listKeys(app)).toBe(401);
   });
 
+  it('a long request ends when its key is revoked, by the API or by deleting its row', async () => {
+    const keys = await Promise.all([0, 1, 2].map(() => createKey(admin, 'admin')));
+    const ended: string[] = [];
+    const unwatch = keys.map(({ id }) => service.app.get(ActiveCallers).watch({ id }, () => ended.push(id)));
+    const [revoked, deleted] = keys.map(({ id }) => id);
+    await revoke(revoked!);
+    await service.database.query('DELETE FROM api_keys WHERE id = $1', [deleted]);
+    await waitFor('the ends', () => ended.length === 2);
+    expect(ended.toSorted()).toEqual([revoked, deleted].toSorted());
+    for (const end of unwatch) end();
+  });
+
   itAtLength('turns red when a replica caches keys for ever', async () => {
     await withReplica(service, {}, async (forgetful) => {
       const authentication = forgetful.app.get(Authentication);
