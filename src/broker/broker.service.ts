@@ -82,7 +82,7 @@ export class Broker extends BackgroundTasks {
         tlsFilesOf(this.environment, 'broker').current(),
       );
       await this.follow(publisher, place, lease);
-      return 0;
+      return lease.signal.aborted ? 0 : RETRY_MS;
     } catch (error) {
       if (lease.signal.aborted) return 0;
       if (!(error instanceof BrokerError)) throw error;

@@ -116,14 +116,18 @@ export async function openNats(url: string, tls: TlsMaterial = {}): Promise<Even
 function publishingTo(client: JetStreamClient, lastSequence: number): EventPublisher['publish'] {
   return async (events) => {
     // Each event names the sequence that the stream must have reached before it. So the broker rejects events after a gap, and events of a
-    // process that has lost the lease.
+    // process that has lost the lease. It names its predecessor, too: a message of others may have that sequence.
     const publish = (event: CloudEvent, index: number) => {
       const fields = headers();
       fields.set('content-type', 'application/cloudevents+json');
       return client.publish(toNatsSubject(event), JSON.stringify(event), {
         msgID: event.id,
         headers: fields,
-        expect: { streamName: STREAM, lastSequence: lastSequence + index },
+        expect: {
+          streamName: STREAM,
+          lastSequence: lastSequence + index,
+          lastMsgID: events[index - 1]?.id,
+        },
       });
     };
     const results = await Promise.allSettled(events.map(publish));
@@ -131,7 +135,11 @@ function publishingTo(client: JetStreamClient, lastSequence: number): EventPubli
     const [first] = results;
     if (failed === 0 && first?.status === 'rejected') throw explainedFor(events[0]!, first.reason);
     const acked = failed === -1 ? events.length : failed;
-    lastSequence += results.filter((each) => each.status === 'fulfilled' && !each.value.duplicate).length;
+    // The sequence of an event that the stream already has may be one of long ago.
+    lastSequence = Math.max(
+      lastSequence,
+      ...results.map((each) => (each.status === 'fulfilled' ? each.value.seq : 0)),
+    );
     return acked;
   };
 }

@@ -117,15 +117,18 @@ describe('events', () => {
         subject,
         /Nats-Msg-Id: *(\S+)/i.exec(headers)?.[1],
         Number(/Nats-Expected-Last-Sequence: *(\S+)/i.exec(headers)?.[1]),
+        /Nats-Expected-Last-Msg-Id: *(\S+)/i.exec(headers)?.[1],
         /Nats-Expected-Stream: *(\S+)/i.exec(headers)?.[1],
         /content-type: *(\S+)/i.exec(headers)?.[1],
         (JSON.parse(body) as CloudEvent).id,
       ]);
-    const message = (id: string, last: number, subject = 'here') => [
-      ...[`pv.session.online.v1.${subject}`, id, last, 'PV_ONBOARDING', 'application/cloudevents+json', id],
+    const message = (id: string, last: number, previous?: string, subject = 'here') => [
+      ...[`pv.session.online.v1.${subject}`, id, last, previous],
+      ...['PV_ONBOARDING', 'application/cloudevents+json', id],
     ];
-    const first = ['a', 'b', 'c'].map((id, index) => message(id, 7 + index, 'a%2E%2A%28%C3%A9%29'));
-    expect(sent).toEqual([...first, message('c', 9), message('d', 10), message('e', 11)]);
+    const ids = ['a', 'b', 'c'];
+    const first = ids.map((id, nth) => message(id, 7 + nth, ids[nth - 1], 'a%2E%2A%28%C3%A9%29'));
+    expect(sent).toEqual([...first, message('c', 9), message('d', 10), message('e', 11, 'd')]);
   });
 
   it('that the stream has already count, but take no place in it', async () => {
