@@ -442,7 +442,8 @@ describe('the views of admin', () => {
     for (const [nth, status] of statuses.entries())
       for (let row = 0; row <= nth; row++)
         await insertRow(client, 'campaign_rows', { campaign_id, line: ++line, status, registration_id });
-    await insertRow(client, 'campaigns', { status: 'receiving' });
+    const received = await insertRow(client, 'campaigns', { status: 'receiving' });
+    await insertRow(client, 'campaign_rows', { campaign_id: received['id'] });
     const { rows } = await client.query(
       `SELECT format('%s', ARRAY[accepted, invalid, registered, known, rejected, uncertain, cancelled]) AS counts FROM admin.campaigns`,
     );

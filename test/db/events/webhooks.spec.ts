@@ -203,7 +203,8 @@ describe('the next attempt of a delivery is shown', () => {
   ])('if the earlier one of its subject is %s', async (_, earlier, shown) => {
     const [endpoint, subject] = [await insertEndpoint(), `subject ${_}`];
     await insertDelivery(endpoint, subject, earlier);
-    // That of another endpoint is no earlier one.
+    // Those of another subject or endpoint are no earlier ones.
+    await insertDelivery(endpoint, 'another subject');
     const other = await insertEndpoint();
     await insertDelivery(other, subject);
     await insertRow(client, 'webhook_subjects', { endpoint_id: other, subject, due_at: 'now' });

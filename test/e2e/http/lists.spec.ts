@@ -109,7 +109,7 @@ beforeAll(async () => {
       ...(nth > 4 && { campaign_id: CAMPAIGN }),
     });
     const problems = JSON.stringify([{ column: 'ean', code: 'ean_length', message: 'too short' }]);
-    const status = fits ? 'invalid' : nth % 4 === 1 ? 'sent' : 'cancelled';
+    const status = fits ? 'invalid' : nth % 4 === 1 ? 'sent' : 'accepted';
     await insert('campaign_rows', {
       campaign_id: CAMPAIGN,
       line: nth + 2,
@@ -121,7 +121,13 @@ beforeAll(async () => {
     else {
       const stall = { ...at, brand: 'sunward' };
       await insert('stalls', { ...stall, kind: 'start', cause: 'start_failed', subject: start.id });
-      await insert('stalls', { ...stall, kind: 'invitation', cause: 'never_opened', subject: invitation.id });
+      await insert('stalls', {
+        ...stall,
+        kind: 'invitation',
+        cause: 'never_opened',
+        subject: invitation.id,
+        since: `2026-10-0${nth}`,
+      });
     }
     const endpoint_id = fits ? ENDPOINT : (await insert('webhook_endpoints', {})).id;
     const subject = fits ? SUBJECT : randomUUID();
