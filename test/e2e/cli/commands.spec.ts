@@ -271,7 +271,7 @@ describe('a command', () => {
     const rows = [
       ['Klantnummer', 'EAN-code', 'Straat'],
       ['of-excel', '541448860004178019', 'Dorp 1'],
-      ['of-excel-2', { xml: '<c><v>541448860004178040</v></c>' }, 5],
+      ['of-excel-2', { xml: '<c><v>541448860004178040</v></c>' }, { xml: '<c s="1"><v>45000</v></c>' }],
     ];
     await writeFile(file, workbookOf({ Klanten: rows, Lijsten: [['x']] }));
     const several = await run(['import', file]);
@@ -280,7 +280,7 @@ describe('a command', () => {
     expect(other.err).toContain('no sheet “klanten”');
     const unnamed = await run(['import', file, '--sheet', 'Klanten']);
     expect(unnamed.err).toContain('columns=Klantnummer:tenantReference,EAN-code:ean');
-    const columns = 'klantnummer=tenantReference,EAN-code=ean,Straat=';
+    const columns = 'klantnummer=tenantReference,EAN-code=ean,Straat=Metadata.Since';
     const options = ['--sheet', 'Klanten', '--columns', columns];
     const dry = await run(['import', file, ...options, '--dry-run']);
     expect(dry.out).toMatch(/accepted +1\ninvalid +1[^]*ean_rounded: 1 row\n {2}line 3, EAN-code: /);

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
-import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
+import { type BeingSent, ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
+import { toReceipt } from '../../../src/privacy/erasure/receipt.view.js';
 import { ExportStore } from '../../../src/privacy/export/export.store.js';
 import { ERASE_REQUEST_IDS } from '../../../src/access/audit-log.store.js';
 import { FIND_IDS, PERSONAL_DATA } from '../../../src/privacy/personal-data.js';
@@ -429,9 +430,11 @@ describe('R38: nothing brings an erased person back', () => {
     const request = { tenantReference: 'slow', gridLocations: [{ ean: '871687400000000017' }] };
     const registering = client.call<UserAnswer>('POST', '/users', request);
     await waitUntilHeld(service.sandbox!.control, 1, hold.id);
-    expect(await erasures.eraseReference('slow', 'test')).toEqual({
-      registrationBeingSent: expect.any(String),
-    });
+    const being = (await erasures.eraseReference('slow', 'test')) as BeingSent;
+    const ids = { registrationId: being.registrationBeingSent };
+    expect(() => toReceipt(being, 'user')).toThrow(
+      expect.objectContaining({ code: 'registration_conflict', extra: { ids } }),
+    );
     await control.release(hold.id);
     const { id } = (await registering).body;
     expect(await erasures.eraseReference('slow', 'test')).toMatchObject({
