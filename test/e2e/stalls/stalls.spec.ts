@@ -126,7 +126,7 @@ describe('a stall', () => {
     },
   );
 
-  it('is not a failed start that an owner can repeat, or that is repeated after a click', async () => {
+  it('is not a failed start that was repeated, that an owner can repeat, or that is repeated after a click', async () => {
     const id = await troubles['start start_failed']!.make();
     const [start] = await query<{ place: string }>(
       'SELECT grid_location_id AS place FROM session_starts WHERE id = $1',
@@ -150,6 +150,12 @@ describe('a stall', () => {
     expect(await isStalled()).toBe(false);
     await client.call('DELETE', `/invitations/${invitation.id}`);
     expect(await isStalled()).toBe(true);
+    await query(
+      `INSERT INTO session_starts SELECT (jsonb_populate_record(s, jsonb_build_object('id', $2::text, 'created_at', now()))).*
+         FROM session_starts s WHERE id = $1`,
+      [id, '00000000-0000-4000-8000-000000000000'],
+    );
+    expect(await isStalled()).toBe(false);
   });
 
   it('is announced again when its cause changes, without having been cleared', async () => {
