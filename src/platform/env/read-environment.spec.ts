@@ -79,7 +79,7 @@ describe('readEnvironment', () => {
     ['PORT', 'http', 'PORT must be an integer'],
     ['SETTLE_HOURS', '72h', 'SETTLE_HOURS must be a decimal number such as 1.5, without a unit'],
     ['PORT', ' 3000', 'PORT begins or ends with a blank'],
-    ['SCS_CLIENT_SECRET', 'pasted\u200b', 'SCS_CLIENT_SECRET contains an invisible character'],
+    ['SCS_CLIENT_SECRET', 'pasted\u200b', 'SCS_CLIENT_SECRET contains a character that nobody sees (U+200B)'],
     ['PORT', '"3000"', 'PORT is in quotes'],
     ['SCS_API_KEY', "'secret'", 'SCS_API_KEY is in quotes'],
     ['SCS_CLIENT_SECRET', 'secret\n', 'SCS_CLIENT_SECRET contains a line break'],

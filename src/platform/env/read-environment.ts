@@ -7,6 +7,7 @@ import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import { readPassThrough } from './pass-through.rules.js';
 import type { FilesRead } from './environment-files.js';
+import { invisibleFault } from '../spelling.rules.js';
 import { isLoopback, OWN_PATHS, pathPrefixOf } from '../http/origins.rules.js';
 import { OWN_CONNECTIONS, readTlsFiles, tlsPathsOf, type TlsPaths } from '../http-client/tls-files.js';
 import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
@@ -98,8 +99,7 @@ function faultOfText(value: string): string | undefined {
   if (/[\r\n\0]/.test(value)) return 'contains a line break: it must be one line';
   if (/^(["']).*\1$/.test(value)) return 'is in quotes, which would be part of the value: remove them';
   if (value !== value.trim()) return 'begins or ends with a blank';
-  if (/\p{Cf}/u.test(value)) return 'contains an invisible character: type it instead of pasting it';
-  return undefined;
+  return invisibleFault(value);
 }
 
 const UNPARSED = 'cannot be parsed: special characters in it are written as %40 for @, %2F for /';

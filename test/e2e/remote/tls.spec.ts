@@ -9,6 +9,7 @@ import { Logger } from '@nestjs/common';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { dispatcherFor, lookAtNetwork } from '../../../src/cli/check-remote/look-at-network.js';
 import { RawRemote } from '../../../src/cli/check-remote/raw-remote.js';
+import { describeConnectionError } from '../../../src/platform/http-client/response-limits.js';
 import { tlsFilesOf } from '../../../src/platform/http-client/tls-files.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { describeWith } from '../../setup/describe-with.js';
@@ -116,6 +117,13 @@ describeWith(findOpenssl(), 'openssl (or OPENSSL)', 'TLS to the remote service',
       /^its certificate is not signed by a known authority .* in SCS_CA_FILE$/,
     );
     expect(remote.proxyFault).toBeNull();
+  });
+
+  it('names the reason of an error of OpenSSL, without what only its developers need', () => {
+    const code = 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE';
+    const message = `80DC018E:error:0A000410:SSL routines:ssl3_read_bytes:sslv3 alert handshake failure:../ssl/rec.c:1601:SSL alert number 40\n`;
+    const text = describeConnectionError(Object.assign(new Error(message), { code }));
+    expect(text).toBe(`sslv3 alert handshake failure (${code})`);
   });
 
   it('names the setting of a proxy whose certificate is of another authority', async () => {
