@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ModulesContainer } from '@nestjs/core';
 import { seed } from '../../bench/seed/seed.js';
+import { Listener } from '../../src/platform/database/connection/listen.js';
 import { BackgroundTasks } from '../../src/platform/tasks/background-tasks.js';
 import { DueWork } from '../../src/platform/tasks/due-work.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { withClient } from '../setup/database/with-client.js';
 import { startTestApp } from '../setup/test-app.js';
 import { environmentFor } from '../setup/test-environment.js';
+import { waitFor } from '../setup/wait-for.js';
 
 const SESSIONS = 1_000;
 /** The lanes of the poller take three each. */
@@ -67,5 +69,18 @@ describe('what a task asks to learn whether it has work', () => {
       if (pages > MOST_PAGES) dear.push([condition, pages]);
     }
     expect(dear).toEqual([]);
+  });
+
+  it('is planned once, whichever tasks are asked about', async () => {
+    const worker = await startTestApp({ ROLE: 'worker', DATABASE_URL: testDatabase.url });
+    const listener = worker.app.get(Listener);
+    const plans = await waitFor('several questions', async () => {
+      const { rows } = await listener['client']!.query<{ generic: number; custom: number }>(
+        'SELECT generic_plans::int AS generic, custom_plans::int AS custom FROM pg_prepared_statements',
+      );
+      return rows.some(({ generic, custom }) => generic + custom > 5) && rows;
+    });
+    await worker.close();
+    expect(plans).toEqual([{ generic: expect.any(Number), custom: 0 }]);
   });
 });

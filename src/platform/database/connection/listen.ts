@@ -19,8 +19,12 @@ const HEARTBEAT =
 const RESPONSE_WITHIN_MS = 1_500;
 /** How often to check whether the database is a copy, besides after every connect. */
 const CHECK_HOME_MS = 30_000;
-/** A question that waits for a lock fails before it is late, so that it does not seem lost. */
-const SETTINGS = withSettings({ lock_timeout: 1_000 });
+const SETTINGS = withSettings({
+  // A question that waits for a lock fails before it is late, so that it does not seem lost.
+  lock_timeout: 1_000,
+  // Otherwise PostgreSQL plans each question again: with the value known, it skips what is not asked, and estimates that this costs less.
+  plan_cache_mode: 'force_generic_plan',
+});
 
 /** A question is a select list, in which $2 is `value`. */
 interface Question {

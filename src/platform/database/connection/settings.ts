@@ -50,9 +50,9 @@ const keepCommits = (isLocal: boolean): string =>
   `; SELECT set_config('synchronous_commit', 'on', ${isLocal}) WHERE current_setting('synchronous_commit') = 'off'`;
 
 /** Pool options for connections that clients do not share. Sends SET, as poolers refuse startup parameters. pg-pool awaits `onConnect`. */
-export const withSettings = (timeouts: Settings) => ({
+export const withSettings = (settings: Settings) => ({
   onConnect: (client: pg.ClientBase) =>
-    set(client, assign('SET', { ...timeouts, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS }) + keepCommits(false)),
+    set(client, assign('SET', { ...settings, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS }) + keepCommits(false)),
 });
 
 /** Pool options for connections through a transaction pooler. Other settings would affect other clients of the pooler. */
