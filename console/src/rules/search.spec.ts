@@ -28,6 +28,7 @@ it.each([
     'customer',
     { tenantReference: null, others: [one, tenth] },
   ],
+  ['a session of several hits', [session, tenth], 's', { tenantReference: null, others: [session, tenth] }],
   ['a campaign as a link', [campaign], 'autumn', { tenantReference: null, others: [campaign] }],
   [
     'a customer beside a campaign',

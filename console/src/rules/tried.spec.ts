@@ -8,8 +8,13 @@ describe('what the service has tried', () => {
   it('are calls of the operations in trouble, with the last that worked', () => {
     const status = healthyStatus();
     const { deployment } = status.remote;
-    deployment.degraded = [{ operation: 'read_session', health: 'degraded', since: OLD, reason: 'HTTP 503' }];
-    deployment.calls = deployment.calls.map((each) => ({ ...each, succeeded: 0, failed: 1_240 }));
+    const trouble = { health: 'degraded', since: OLD, reason: 'HTTP 503' } as const;
+    deployment.degraded = (['read_session', 'start_session'] as const).map((operation) => ({
+      ...trouble,
+      operation,
+    }));
+    // There were no calls of the other operations.
+    deployment.calls = deployment.calls.slice(-1).map((each) => ({ ...each, succeeded: 0, failed: 1_240 }));
     Object.assign(status.remote.operations.read_session, {
       ...{ lastSuccessAt: OLD, heldBackBy: 'breaker', retryAfterMs: 40_000 },
     });

@@ -11,6 +11,7 @@ import { OwnerTexts, type Translate } from './owner-texts.service.js';
 const environment = environmentFor('postgres://none@127.0.0.1/none', {
   BRAND_NAME: 'Sunny',
   BRAND_SUPPORT_URL: 'https://sunny.example/help',
+  BRAND_PRIVACY_URL: 'https://sunny.example/terms',
   INVITATION_RETURN_ORIGINS: 'https://sunny.example',
   TIME_ZONE: 'Europe/Amsterdam',
 });
@@ -67,6 +68,7 @@ function sent(url: string, send: (reply: FastifyReply) => void): string[] {
   return outlineOf(body);
 }
 
+const FOOTER = 'footer | https://sunny.example/help support | https://sunny.example/terms privacy';
 const BEGUN =
   'ol | progress | now step | progress.choose | progress.about 1 minute | · progress.now | todo | progress.signIn | progress.about 2 minutes | todo | progress.allow | progress.about 1 minute | todo | progress.wait | progress.nothing';
 const SIGNING_IN =
@@ -272,7 +274,7 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
 ])('the page at %j is %j with %j', (end, page, context, blocks) => {
   expect(sent(`/i/TOKEN${end}`, (reply) => view.send(reply, page, { token: 'TOKEN', ...context }))).toEqual([
     'nav | ?lang=en true English | ?lang=nl Nederlands | ?lang=de Deutsch | ?lang=fr Français',
-    ...[...blocks, 'footer | https://sunny.example/help support'],
+    ...[...blocks, FOOTER],
   ]);
 });
 
@@ -315,7 +317,7 @@ it('a receipt has each consent with its text, and a time in the zone of the tena
     expect.stringMatching(
       /^ul .* \| receipt.given July 2, 2026[^|]*\| receipt.version v1 \| receipt.hash h1$/,
     ),
-    ...['p | TOKEN?lang=en receipt.back', 'footer | https://sunny.example/help support'],
+    ...['p | TOKEN?lang=en receipt.back', FOOTER],
   ]);
 });
 
