@@ -29,7 +29,7 @@ const PAUSE_MS = 1_000;
 /** How long to try to store an outcome after which nothing waits. */
 const LATE_WITHIN_MS = 10 * 60_000;
 /** The calls at the same time: few, to leave the poller room. A third of their time is the claim and the outcome in PostgreSQL. */
-const AT_ONCE = 12;
+const AT_ONCE = 16;
 
 /** The statuses after which `sendDue` ends, so that the loop pauses before the next calls. */
 const TROUBLE: readonly (RegistrationStatus | undefined)[] = ['pending', 'uncertain'];
