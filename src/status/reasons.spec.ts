@@ -115,6 +115,16 @@ it.each<[string, string | string[], Partial<Facts>]>([
     replicas({ clockOffsetSeconds: -31 }),
   ],
   [
+    'remote_services_differ',
+    'customers are registered at 2 services: a:1 uses https://scs.example, b:1 uses https://test.scs.example',
+    replicas(
+      { remoteService: 'https://scs.example' },
+      { name: 'b:1', remoteService: 'https://test.scs.example' },
+      { name: 'c:1', remoteService: null },
+      { name: 'd:1', remoteService: 'https://old.scs.example', isAlive: false },
+    ),
+  ],
+  [
     'releases_differ',
     'processes of 2 releases have run for over 15 minutes: a:1 runs 0.1.0 (commit unknown, migration 20261120000000_tables), b:1 runs 0.2.0',
     replicas({ startedAt: before(2_000) }, { startedAt: before(1_000), name: 'b:1', version: '0.2.0' }),

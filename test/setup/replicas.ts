@@ -18,6 +18,7 @@ export const QUIET: Signs = {
   version: '0.1.0',
   commit: null,
   newestMigration: '20261120000000_tables',
+  remoteService: null,
 };
 
 interface Row {

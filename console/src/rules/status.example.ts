@@ -41,6 +41,7 @@ export const healthyStatus = (): Status => ({
       version: '0.1.0',
       commit: null,
       newestMigration: '20261126000000_baseline',
+      remoteService: 'http://127.0.0.1:4010',
     },
   ],
   tableLocks: [],

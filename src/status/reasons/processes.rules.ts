@@ -95,6 +95,19 @@ export const REASONS_OF_PROCESSES = {
           `${name}: its clock differs from that of the database by ${Math.round(clockOffsetSeconds)} s`,
       ),
   },
+  remote_services_differ: {
+    severity: 'critical',
+    title: 'Processes use different remote services',
+    runbook: 'processes-vanish-or-differ',
+    waitsFor: 'us',
+    alertAfter: '5m',
+    find: ({ replicas }) => {
+      const known = replicas.filter(({ isAlive, remoteService }) => isAlive && remoteService);
+      const services = new Set(known.map(({ remoteService }) => remoteService));
+      const uses = known.map(({ name, remoteService }) => `${name} uses ${remoteService}`);
+      return services.size > 1 && `customers are registered at ${services.size} services: ${uses.join(', ')}`;
+    },
+  },
   releases_differ: {
     severity: 'warning',
     title: 'Processes of different releases run',

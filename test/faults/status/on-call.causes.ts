@@ -84,6 +84,15 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { clocks_differ: 'its clock differs from that of the database by ' },
   },
+  'a process uses another remote service': {
+    plant: ({ database }) =>
+      insertReplica(
+        database,
+        { name: 'test:1', role: 'api', expiresAt: fromNow(3_600) },
+        { remoteService: 'https://test.scs.example' },
+      ),
+    reasons: { remote_services_differ: 'test:1 uses https://test.scs.example' },
+  },
   'a process of another release was left out of a rollout': {
     async plant({ database }) {
       await database.query(`UPDATE remote_replicas SET joined_at = now() - interval '1 hour'`);
