@@ -41,8 +41,7 @@ export class AuthorisedRemote {
       if (last !== undefined && request.passed?.body !== undefined) return BODY_IS_SPENT;
       return (last = await this.remote.send(withToken(request, token)));
     };
-    const isUntried = () => this.refusals.areOthersRefused(request.operation);
-    const sent = await tokens.send({ send, isOdd: this.refusals.isOdd(request), isUntried }, userId);
+    const sent = await tokens.send({ send, isOdd: this.refusals.isOdd(request) }, userId);
     const isRejected = sent.kind === 'not_sent' && sent.reason === 'credentials_rejected';
     if (isRejected && last !== undefined) this.refusals.recordRefused(request);
     if (isServed(sent)) {

@@ -2,10 +2,8 @@ import { isForeignRefusal, isObjectLike, type Sent } from '../remote/outcome.rul
 
 export interface TokenCall {
   send(token: string): Promise<Sent>;
-  /** Whether a 401 is about this call, not about the token: others were served since the service last refused this call or its class. */
+  /** Whether a 401 is about this call, not about the token: other calls were served since the service last refused this call. */
   readonly isOdd: boolean;
-  /** Whether only other classes of operations are refused. */
-  isUntried(): boolean;
 }
 
 // The interface names a "user access token" (section 5.7) but does not describe it. See src/remote/README.md.

@@ -97,25 +97,6 @@ describe('a refusal', () => {
     expect(SESSIONS.map((session) => refusals.recordRefused(read(session), 60_000)).at(-1)).toBe('unknown');
   });
 
-  it('is about its class for a minute after another class was served, since the first refusal of the class', () => {
-    const refusals = new Refusals();
-    refusals.recordServed(register('a'), 1_000);
-    expect(refusals.areOthersRefused('register_user')).toBe(false);
-    refusals.recordRefused(read('a'), 1_000);
-    expect(refusals.isOdd(read('b'), 1_000)).toBe(false);
-    expect(
-      (['register_user', 'read_session'] as const).map((each) => refusals.areOthersRefused(each)),
-    ).toEqual([true, false]);
-    refusals.recordServed(register('a'), 1_001);
-    expect([1_001, 61_000, 61_001].map((now) => refusals.isOdd(read('b'), now))).toEqual([true, true, false]);
-    expect(refusals.isOdd(register('b'), 1_001)).toBe(false);
-    refusals.recordServed(read('c'), 2_000);
-    expect([refusals.isOdd(read('b'), 2_000), refusals.areOthersRefused('register_user')]).toEqual([
-      false,
-      false,
-    ]);
-  });
-
   it('is about all calls only with others of its kind, and about a call that is odd among missing ones', () => {
     const refusals = new Refusals();
     expect(refusals.recordRefused(read('a'), 0, 'missing')).toBe('unknown');

@@ -18,12 +18,15 @@ const DIFFERENT_CALLS = 5;
 const READS_REFUSED_FOR_MS = 2_000;
 /** Missing calls are about all calls only if they last this long: several sessions may be deleted together. */
 const MISSING_FOR_MS = 20_000;
-/** If at most this many calls are missing in a row, each may be missing by itself. Beyond, a gateway probably lacks the path. */
+/**
+ * If at most this many calls are missing in a row, each may be missing by itself. If more are missing, a gateway probably lacks the path.
+ */
 const FEW_CALLS = 20;
-/** A POST is finally refused after so many refusals about the call, over a time that is longer than a deployment takes. */
+/**
+ * A POST is finally refused after this many refusals that were about the call, over at least this time, which is longer than a deployment
+ * takes.
+ */
 const LASTING = { refusals: 5, forMs: 8 * 60_000 };
-/** How long a class that was served shows that a 401 to another class is not about the token. */
-const SERVED_FOR_MS = 60_000;
 /** Limits the memory for calls that are refused and never sent again. */
 const MOST_CALLS = 10_000;
 
@@ -40,11 +43,9 @@ interface Refused {
 /** Decides whether the remote service refuses one call or all calls. Counts each operation class separately. */
 export class Refusals {
   private readonly classes = new Map<OperationClass, Refused>();
-  private readonly servedAt = new Map<OperationClass, number>();
 
   /** Records a call that was served. Returns whether the calls before it were all refused because of the credentials. */
   recordServed(request: RemoteRequest, now = performance.now()): boolean {
-    this.servedAt.set(request.operation, now);
     const refused = this.classes.get(request.operation);
     if (refused === undefined) return false;
     const call = nameOf(request);
@@ -91,17 +92,9 @@ export class Refusals {
     return { isOfFew: row.size <= FEW_CALLS, hasLasted: now - beganAt >= MISSING_FOR_MS };
   }
 
-  /** Returns whether a refusal of this call would be about the call or its class of operations, not about the credentials. */
-  isOdd(request: RemoteRequest, now = performance.now()): boolean {
-    const { odd, row, beganAt } = this.classes.get(request.operation) ?? noneRefused(now);
-    const since = row.size > 0 ? Math.max(beganAt, now - SERVED_FOR_MS) : Infinity;
-    return odd.has(nameOf(request)) || [...this.servedAt.values()].some((at) => at > since);
-  }
-
-  /** Returns whether calls of other classes have been refused since one was served, and none of this class. */
-  areOthersRefused(operation: OperationClass): boolean {
-    const refused = [...this.classes].filter(([, { row }]) => row.size > 0).map(([name]) => name);
-    return refused.length > 0 && !refused.includes(operation);
+  /** Returns whether a refusal of this call would be about the call, not about the credentials. */
+  isOdd(request: RemoteRequest): boolean {
+    return this.classes.get(request.operation)?.odd.has(nameOf(request)) ?? false;
   }
 }
 

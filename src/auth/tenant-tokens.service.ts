@@ -55,8 +55,7 @@ interface Renewal {
  * - on trial (`rejected_at` is set, `failures` is 0): a call was refused with a 401, and its replica has requested another token. One call
  *   of one replica tests the stored token or, if it was refused, a new one. All other calls wait for the result.
  * - rejected (`rejected_at` is set, `failures` > 0): a fresh token or the credentials were refused. Calls end as `credentials_rejected`
- *   without a request until `next_attempt_at`; then one call is the next trial. Before it, one call of a class of operations that has not
- *   been refused may test the stored token: the service may refuse it for some operations alone.
+ *   without a request until `next_attempt_at`; then one call is the next trial.
  * - of other credentials: a replica with other settings wrote it. It is not used, and the next call of ours replaces it.
  *
  * Who writes
@@ -73,8 +72,7 @@ interface Renewal {
  * If the database is unreachable, a token in memory is used until it expires; without one, calls end as `token_unavailable`, not sent.
  *
  * A refused call
- * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token. For a
- *   minute, it concerns only its class if another class was served since the class was first refused.
+ * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token.
  * - Otherwise the generation of the token is noted as refused, and the call is sent once more with a newer one. It is sent a third time only
  *   if that one was stored on trial, is older than 5 s and is refused, too.
  * - The first refusal of a fresh token blocks for 1 s and is not announced, because it may concern one call. The second is announced.
@@ -88,8 +86,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
   private readonly stop = new AbortController();
   private cached: Token | undefined;
-  private refusal:
-    { readonly outcome: NotSent; readonly until: number; readonly hasToken: boolean } | undefined;
+  private refusal: { readonly outcome: NotSent; readonly until: number } | undefined;
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
   private acceptedAt = -Infinity;
@@ -153,28 +150,26 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     const until = now + 2 * this.environment.SCS_TIMEOUT_MS + LEASE_MS;
     const acquire = async () => {
       while (!this.stop.signal.aborted) {
-        const acquired = this.known(call) ?? (await this.step(call));
+        const acquired = this.known() ?? (await this.step(call));
         if (acquired !== null) return acquired;
         if (performance.now() > until) return this.refuse('token_unavailable', REMEMBER_MS);
       }
       return this.refuse('stopping', 0);
     };
-    return this.known(call) ?? this.inTurn(acquire);
+    return this.known() ?? this.inTurn(acquire);
   }
 
-  private known(call: TokenCall): Acquired | undefined {
+  private known(): Acquired | undefined {
     const { cached, refusal } = this;
     const now = performance.now();
     if (cached && now < cached.expiresAt) return cached;
-    if (!refusal || now >= refusal.until || (refusal.hasToken && call.isUntried())) return undefined;
-    return refusal.outcome;
+    return refusal && now < refusal.until ? refusal.outcome : undefined;
   }
 
-  /** `hasToken`: there is a token that was refused for some calls, and that a call of an untried class may test. */
-  private refuse(reason: NotSent['reason'], retryAfterMs: number, hasToken = false): NotSent {
+  private refuse(reason: NotSent['reason'], retryAfterMs: number): NotSent {
     const now = performance.now();
     const outcome = { kind: 'not_sent', reason, retryAfterMs } as const;
-    this.refusal = { outcome, until: now + Math.min(retryAfterMs, REMEMBER_MS), hasToken };
+    this.refusal = { outcome, until: now + Math.min(retryAfterMs, REMEMBER_MS) };
     if (reason === 'credentials_rejected') this.rejectedUntil = now + retryAfterMs;
     return outcome;
   }
@@ -203,7 +198,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
           await sleep(CHECK_AGAIN_MS * (0.5 + Math.random()));
           return null;
         case 'refuse':
-          return this.refuse(plan.reason, plan.retryAfterMs, plan.hasToken);
+          return this.refuse(plan.reason, plan.retryAfterMs);
       }
     } catch (error) {
       this.warn(error);
@@ -214,8 +209,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private plan(row: TokenRow, call: TokenCall | undefined) {
     const { refusedGeneration } = this;
     const rejectedForMs = this.rejectedUntil - performance.now();
-    const isUntried = call?.isUntried() ?? false;
-    return planToken(row, { refusedGeneration, rejectedForMs, renewsEarly: call === undefined, isUntried });
+    return planToken(row, { refusedGeneration, rejectedForMs, renewsEarly: call === undefined });
   }
 
   private keep(row: TokenRow): Token {
@@ -252,7 +246,6 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
       sent = await this.sendWith(renewal.acquired.value, call);
     }
     if (isTokenAccepted(sent)) {
-      this.refusal = undefined;
       await this.store.accept(lease).catch(this.warn);
       return { acquired: sent, waitMs: 0 };
     }
@@ -262,7 +255,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     // The first refusal may concern only this call, so it is not announced. Another call is the next trial.
     const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0 };
     await this.store.fail(lease, failure).catch(this.warn);
-    return this.fail('credentials_rejected', coolDownMs(failures + 1), true);
+    return this.fail('credentials_rejected', coolDownMs(failures + 1));
   }
 
   private async obtain(row: TokenRow, lease: string, { isTrial }: Claim): Promise<Renewal> {
@@ -287,8 +280,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return this.fail(isRejected ? 'credentials_rejected' : 'token_unavailable', waitMs);
   }
 
-  private fail(reason: NotSent['reason'], waitMs: number, hasToken = false): Renewal {
-    return { acquired: this.refuse(reason, waitMs, hasToken), waitMs };
+  private fail(reason: NotSent['reason'], waitMs: number): Renewal {
+    return { acquired: this.refuse(reason, waitMs), waitMs };
   }
 
   /** Logs that the token could not be read or stored. It is renewed later, or another call is the trial. */

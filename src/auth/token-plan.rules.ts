@@ -26,8 +26,6 @@ interface TokenMemory {
   readonly rejectedForMs: number;
   /** Whether to renew the token early, while no call waits for one. */
   readonly renewsEarly: boolean;
-  /** Whether the token was refused for other classes of operations alone, so that the call may test it early. */
-  readonly isUntried: boolean;
 }
 
 /**
@@ -47,12 +45,7 @@ type TokenPlan =
   | Claim
   /** Another process has the lease. */
   | { readonly kind: 'wait' }
-  | {
-      readonly kind: 'refuse';
-      readonly reason: NotSent['reason'];
-      readonly retryAfterMs: number;
-      readonly hasToken?: boolean;
-    };
+  | { readonly kind: 'refuse'; readonly reason: NotSent['reason']; readonly retryAfterMs: number };
 
 /** A refused token that is younger than this is not replaced, because its age is not the reason. */
 const YOUNG_MS = 5_000;
@@ -71,15 +64,14 @@ export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
   // Replicas with other credentials use the row. A further rejection of our credentials would delete their token, and would be announced.
   if (!row.isOurs && memory.rejectedForMs > 0)
     return { kind: 'refuse', reason: 'credentials_rejected', retryAfterMs: Math.ceil(memory.rejectedForMs) };
-  const isEarly = waitMs > 0 && isUsable && memory.isUntried;
-  if (waitMs > 0 && !isEarly) {
+  if (waitMs > 0) {
     const isRejected = row.rejectedAt !== null && row.failures > 0;
     const reason = isRejected ? 'credentials_rejected' : 'token_unavailable';
-    return { kind: 'refuse', reason, retryAfterMs: waitMs, hasToken: isUsable };
+    return { kind: 'refuse', reason, retryAfterMs: waitMs };
   }
   const isTrial = row.rejectedAt !== null || isRefused;
   const withStored = isTrial && isUsable && !memory.renewsEarly;
-  const mayReplace = withStored && !isEarly && msUntil(row.obtainedAt) <= -YOUNG_MS;
+  const mayReplace = withStored && msUntil(row.obtainedAt) <= -YOUNG_MS;
   return { kind: 'claim', isTrial, withStored, mayReplace };
 }
 

@@ -29,16 +29,10 @@ const USE = { kind: 'use' };
 const WAIT = { kind: 'wait' };
 const RENEW = { kind: 'claim', isTrial: false, withStored: false, mayReplace: false };
 const TRY_NEW = { ...RENEW, isTrial: true };
-const refuse = (reason: string, retryAfterMs: number, hasToken?: boolean) => ({
-  kind: 'refuse',
-  reason,
-  retryAfterMs,
-  hasToken,
-});
+const refuse = (reason: string, retryAfterMs: number) => ({ kind: 'refuse', reason, retryAfterMs });
 
-const KNOWS = { refusedGeneration: -1, rejectedForMs: 0, renewsEarly: false, isUntried: false };
+const KNOWS = { refusedGeneration: -1, rejectedForMs: 0, renewsEarly: false };
 const HAS_REFUSED = { ...KNOWS, refusedGeneration: 1 };
-const OTHERS = { ...KNOWS, isUntried: true };
 const EARLY = { ...KNOWS, renewsEarly: true };
 
 describe('planToken', () => {
@@ -65,7 +59,7 @@ describe('planToken', () => {
     [
       'expired, last attempt failed',
       { ...EXPIRED, failures: 1, nextAttemptAt: inMs(500) },
-      refuse('token_unavailable', 500, false),
+      refuse('token_unavailable', 500),
     ],
     ['expired, last attempt failed long ago', { ...EXPIRED, failures: 1, nextAttemptAt: inMs(-1) }, RENEW],
     ['refused once', VALID, TRY_NEW, HAS_REFUSED],
@@ -75,21 +69,9 @@ describe('planToken', () => {
     [
       'refused once, trial without a result',
       { ...VALID, rejectedAt: now, nextAttemptAt: inMs(5) },
-      refuse('token_unavailable', 5, true),
+      refuse('token_unavailable', 5),
     ],
-    ['refused again', { ...REJECTED, nextAttemptAt: inMs(900) }, refuse('credentials_rejected', 900, true)],
-    [
-      'refused again for others',
-      { ...REJECTED, nextAttemptAt: inMs(1) },
-      { ...TRY_NEW, withStored: true },
-      OTHERS,
-    ],
-    [
-      'without a text, for others',
-      { ...REJECTED, token: null, nextAttemptAt: inMs(1) },
-      refuse('credentials_rejected', 1, false),
-      OTHERS,
-    ],
+    ['refused again', { ...REJECTED, nextAttemptAt: inMs(900) }, refuse('credentials_rejected', 900)],
     ['refused again, cooled down', REJECTED, { ...TRY_NEW, withStored: true, mayReplace: true }],
     [
       'refused again, cooled down, no longer young',

@@ -63,7 +63,9 @@ const LOST_MS = 30 * DAY_MS;
 /** A session expires soon in the last tenth of its lifetime, at most a week: enough time to read a reminder. */
 const LAST_PART = 10;
 const LAST_MS = 7 * DAY_MS;
-/** When to look again at what changes without the session: reads of other sessions, and reads with the same response. */
+/**
+ * When to look again at facts that may change without a change of the session: reads of other sessions, and reads with the same response.
+ */
 const LOOK_AGAIN_MS = 15 * MINUTE_MS;
 const READ_MS = 10_000;
 

@@ -115,7 +115,10 @@ const started = (sessionId: string, at: string): string =>
 /** Ends start $1 with session $2, which was recorded before. */
 export const END_START = `UPDATE session_starts SET ${started('$2', '$3')} WHERE id = $1`;
 
-/** Inserts session $1 with its startUrl $2, poll, response of the start and first transition. Ends the start it comes from, if any. */
+/**
+ * Inserts session $1 with its startUrl $2, its poll, the response of its start and its first transition, and ends the start that it comes
+ * from, if any.
+ */
 // One statement instead of six: a start costs the caller a round trip for each.
 export const INSERT_SESSION = prepared('onboarding.insert_session')`
     WITH s AS MATERIALIZED (

@@ -124,7 +124,10 @@ export const SESSION_TO_REUSE = `
 export const CHECKED_AT = `
   CASE WHEN p.session_id IS NULL THEN s.last_checked_at WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END`;
 
-/** When inverter `i` was last seen: unless absent or missing, at the last good read of its session, but not before first_seen_at. */
+/**
+ * When inverter `i` was last seen: if it is neither absent nor missing, at the last successful read of its session, but not before
+ * first_seen_at.
+ */
 export const LAST_SEEN_AT = `
   greatest(i.first_seen_at, CASE WHEN i.absent_since IS NOT NULL OR i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
 

@@ -63,7 +63,10 @@ export class RegistrationsStore {
     return requireActing(this.database);
   }
 
-  /** Claims the registration. Returns null if it is not due, is already claimed, or the caller of the request may no longer act. */
+  /**
+   * Claims the registration. Returns null if the registration is not due or is already claimed, or the caller of the request may no longer
+   * act.
+   */
   async claimOne(id: string): Promise<Claim | null> {
     return (await this.claim(sql.CLAIM_ONE, [id, actingKey()]))[0] ?? null;
   }

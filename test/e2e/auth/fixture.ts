@@ -28,8 +28,8 @@ export interface TokenService extends RawServer {
   respondToTokenRequest:
     ((request: RawRequest) => Promise<Buffer | undefined> | Buffer | undefined) | undefined;
   readonly accepted: Set<string>;
-  /** If true, the response to every call is 401, or to every call with this method. Token requests still succeed. */
-  refuseCalls: boolean | 'GET';
+  /** If true, the response to every call is 401, but token requests still succeed. */
+  refuseCalls: boolean;
 }
 
 export async function startTokenService(expiresIn: unknown = 1_209_600): Promise<TokenService> {
@@ -61,8 +61,7 @@ export async function startTokenService(expiresIn: unknown = 1_209_600): Promise
     }
     calls.push(request);
     const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
-    const isRefused = [true, request.method].includes(service.refuseCalls);
-    return isRefused || !service.accepted.has(token) ? reply(401, '') : reply(200, '{}');
+    return service.refuseCalls || !service.accepted.has(token) ? reply(401, '') : reply(200, '{}');
   };
   return service;
 }

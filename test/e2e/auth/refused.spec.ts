@@ -308,49 +308,6 @@ describe('a token that is refused', () => {
     expect(await one.database.query('SELECT FROM domain_events')).toEqual([]);
   });
 
-  describe('for one class of operations', () => {
-    const register = (one: Replica) => one.authorised.send(registerUser, 'tenant');
-
-    /** Lets the service refuse reads until all calls are blocked for long, then `others`. */
-    async function refuseReads(one: Replica, others: boolean): Promise<void> {
-      await one.read();
-      service.refuseCalls = 'GET';
-      await waitFor('the second trial', async () => {
-        await one.read();
-        return (await one.store.getStatus()).failures === 2;
-      });
-      await one.database.query(
-        `UPDATE remote_tokens SET next_attempt_at = clock_timestamp() + interval '5 minutes', obtained_at = obtained_at - interval '1 minute'`,
-      );
-      service.refuseCalls = others || 'GET';
-    }
-
-    it('is tested by a call of another at once, and stays in use for it', async () => {
-      const one = replica();
-      await refuseReads(one, false);
-      const tokens = service.tokenRequests.length;
-      expect(tally([await one.read(), await register(one)])).toEqual({
-        'not_sent credentials_rejected': 1,
-        '200': 1,
-      });
-      expect(tally([await one.read(), await register(one), await one.read()])).toEqual({
-        '401': 2,
-        '200': 1,
-      });
-      expect(service.tokenRequests).toHaveLength(tokens);
-      expect(await one.store.getStatus()).toMatchObject({ state: 'valid', failures: 0 });
-    });
-
-    it('is tested by one call alone if that is refused, too', async () => {
-      const one = replica();
-      await refuseReads(one, true);
-      const [tokens, calls] = [service.tokenRequests.length, service.calls.length];
-      const all = await Promise.all(Array.from({ length: 200 }, () => register(one)));
-      expect(tally(all)).toEqual({ 'not_sent credentials_rejected': 200 });
-      expect([service.tokenRequests.length - tokens, service.calls.length - calls]).toEqual([0, 1]);
-    });
-  });
-
   it('is tried by another call if the call of the trial gets no response', async () => {
     const [one, other] = [replica(), replica()];
     await one.read();
