@@ -40,7 +40,7 @@ export class ApiKeysStore {
 
   async findRevoked(ids: readonly string[]): Promise<string[]> {
     const where = { id: { in: [...ids] }, revokedAt: null };
-    const live = await this.database.prisma.apiKey.findMany({ where });
+    const live = await this.database.prisma.apiKey.findMany({ where, select: { id: true } });
     return ids.filter((id) => !live.some((key) => key.id === id));
   }
 

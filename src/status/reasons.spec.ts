@@ -116,10 +116,10 @@ it.each<[string, string | string[], Partial<Facts>]>([
   ],
   [
     'remote_services_differ',
-    'customers are registered at 2 services: a:1 uses https://scs.example, b:1 uses https://test.scs.example',
+    'customers are registered at 2 services: a:1 uses https://scs.example, b:1 uses https://scs.example/test',
     replicas(
       { remoteService: 'https://scs.example' },
-      { name: 'b:1', remoteService: 'https://test.scs.example' },
+      { name: 'b:1', remoteService: 'https://scs.example/test' },
       { name: 'c:1', remoteService: null },
       { name: 'd:1', remoteService: 'https://old.scs.example', isAlive: false },
     ),

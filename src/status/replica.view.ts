@@ -22,7 +22,7 @@ const SIGNS = {
   version: text(),
   commit: nullable(text('null if it is unknown')),
   newestMigration: nullable(text('The newest migration that its release has')),
-  remoteService: nullable(text('The origin of its SCS_BASE_URL; null if its release does not tell it')),
+  remoteService: nullable(text('Its SCS_BASE_URL; null if its release does not tell it')),
   slow: field<OperationClass[]>(
     { enum: OPERATION_CLASSES, isArray: true },
     'The operations of the remote service that took over 2 seconds in most of its latest calls',

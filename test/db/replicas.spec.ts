@@ -300,7 +300,7 @@ describe('the heartbeat of a replica', () => {
       store as ReplicasStore,
       { use: { waitingSeconds: () => 0 }, hasNoSpace: () => false } as unknown as Database,
       { count: async () => QUIET } as unknown as RecentRequests,
-      { ROLE: 'all', SCS_BASE_URL: 'http://scs.test' } as Environment,
+      { ROLE: 'all' } as Environment,
     );
     signs.onModuleInit();
     for (let count = 0; count < 5; count += 1) signs.note('read_session', 0.1);

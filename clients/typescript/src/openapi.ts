@@ -3413,7 +3413,7 @@ export interface components {
             commit: string | null;
             /** @description The newest migration that its release has */
             newestMigration: string | null;
-            /** @description The origin of its SCS_BASE_URL; null if its release does not tell it */
+            /** @description Its SCS_BASE_URL; null if its release does not tell it */
             remoteService: string | null;
             /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
             slow: ("token" | "register_user" | "start_session" | "read_session" | "pass_through")[];

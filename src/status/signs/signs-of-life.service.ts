@@ -97,7 +97,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
           [...this.recentCalls].map(([operation, calls]) => [operation, calls.count(now)]),
         ),
         ...(await readBuild()),
-        remoteService: new URL(this.environment.SCS_BASE_URL).origin,
+        remoteService: this.environment.SCS_BASE_URL,
       },
     });
     return BEAT_EVERY_MS;
