@@ -21,7 +21,7 @@ const ADD_REFUSALS = `
   RETURNING r.hash, k.id, k.name, k.revoked_at IS NOT NULL AS "isRevoked"`;
 
 /** Waits for the transactions that act with key $1. Later ones wait for the revocation. */
-const LOCK_KEY = `SELECT pg_advisory_xact_lock(${keyLock('$1::uuid')})`;
+export const LOCK_KEY = `SELECT pg_advisory_xact_lock(${keyLock('$1::uuid')})`;
 const FIND_LIVE_KEY = 'SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL';
 
 /** The number of refused requests with one key, by HTTP status. */

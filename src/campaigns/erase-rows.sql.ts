@@ -2,7 +2,7 @@ import { prepared, type Transaction } from '../platform/database/database.js';
 import type { Person, PersonalData } from '../platform/database/personal-data.js';
 
 /** Locks the rows of a person in all campaigns, so that no worker registers them until the commit. */
-const LOCK_ROWS = prepared('campaign_rows.lock_reference')`
+export const LOCK_ROWS = prepared('campaign_rows.lock_reference')`
     SELECT line FROM campaign_rows WHERE tenant_reference = $1 ORDER BY campaign_id, line FOR UPDATE`;
 
 /** Empties a row of its personal data. */

@@ -2,7 +2,7 @@ import { prepared, type Sql, type Transaction } from '../platform/database/datab
 import { EVENTS_CHANNEL } from '../events/sequence.sql.js';
 import type { Attempt } from './outlet.js';
 
-const LOCK_SUBJECTS = prepared('deliveries.lock_subjects')`
+export const LOCK_SUBJECTS = prepared('deliveries.lock_subjects')`
     SELECT FROM webhook_subjects WHERE endpoint_id = $1 AND subject = ANY ($2::text[])
     ORDER BY subject FOR UPDATE`;
 
@@ -57,7 +57,7 @@ const MOST_PREVIOUS = 20;
 // at once if no retry follows. Writes `last_delivered_at` at most once a second, because each write locks the endpoint. `settled` depends
 // on `seen` to lock the endpoint before the subjects, like TAKE. With different orders, the two statements could deadlock. The last attempt
 // so far moves to `previous_attempts`, which stays null if the first attempt succeeds.
-const SETTLE = prepared('deliveries.settle_deliveries')`
+export const SETTLE = prepared('deliveries.settle_deliveries')`
     WITH item AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset($2::jsonb) AS item (
         id uuid, position bigint, attempts int, status text, "isEarly" boolean, "waitMs" float8, "sentMsAgo" float8,

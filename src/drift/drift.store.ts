@@ -4,7 +4,7 @@ import type { OperationClass } from '../remote/outcome.rules.js';
 import type { Drift } from '../remote/drift.js';
 
 /** Locks the operation's row, so that concurrent transactions append its events in order. */
-const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
+export const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
 
 // Records at most 50 differences per operation, in case field names are data. Always records a foreign id: customers may be mixed up.
 // xmax is 0 in a row that this statement inserted, and not 0 in a row that it updated.

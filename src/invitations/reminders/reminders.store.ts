@@ -50,7 +50,7 @@ const RECORD_PLANS = prepared('reminders.record_plans')`
       FROM unnest($1::uuid[], $2::boolean[], $3::timestamptz[]) AS plan (id, is_reminded, due_at)
      WHERE i.id = plan.id RETURNING i.id`;
 
-const LOCK_INVITATION = `${SELECT_REMINDED} WHERE i.id = $1 FOR UPDATE`;
+export const LOCK_INVITATION = `${SELECT_REMINDED} WHERE i.id = $1 FOR UPDATE`;
 
 const RECORD_REMINDER = `
     UPDATE invitations SET reminders_sent = reminders_sent + 1, reminded_at = now() WHERE id = $1`;

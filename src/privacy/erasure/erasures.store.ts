@@ -11,12 +11,12 @@ import { ERASED_REFERENCE } from '../../users/user/erase-user.sql.js';
 import { findPerson, PERSONAL_DATA } from '../personal-data.js';
 
 // `isBeingSent`: whether a call is in flight. That call may create a user at the remote service that our database does not know.
-const LOCK_REGISTRATIONS = `
+export const LOCK_REGISTRATIONS = `
     SELECT id, coalesce(lease_until >= clock_timestamp(), false) AS "isBeingSent" FROM registrations
     WHERE tenant_reference = $1 ORDER BY id FOR UPDATE`;
 
 // A start locks its user FOR KEY SHARE. Only FOR UPDATE conflicts with that lock.
-const LOCK_USER = 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE';
+export const LOCK_USER = 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE';
 
 /** A completed erasure, with the number of rows erased per kind. */
 export interface Erasure {

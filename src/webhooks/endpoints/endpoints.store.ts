@@ -63,7 +63,7 @@ const WEBHOOKS = { handler: null };
  * Serialises the creation of endpoints, so that concurrent requests cannot exceed MAX_ENDPOINTS. Lock as late as possible: each request
  * waits for the rest of the transactions before it, and fails after 5 s.
  */
-const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/webhook-endpoints', 0))`;
+export const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/webhook-endpoints', 0))`;
 /** The most rows per statement: changing millions of deliveries at once would exceed the statement timeout. */
 const STEP_SIZE = 5_000;
 // FOR NO KEY UPDATE waits until a concurrent attempt is recorded, and then checks the status again. An UPDATE with a subquery for its rows

@@ -10,7 +10,7 @@ import { applyRederived, LOCK_ANY_SESSIONS } from '../../../src/cli/rederived.st
 import { NEVER } from '../../../src/platform/database/lease.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { LearnedSchedules } from '../../../src/onboarding/poll/learned-schedules.js';
-import { DELETE_EXPIRED_BATCHES, RESCHEDULE, SELECT_ONE } from '../../../src/onboarding/poll/polls.sql.js';
+import { DELETE_EXPIRED_BATCHES, RESCHEDULE } from '../../../src/onboarding/poll/polls.sql.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import type { StartedSession } from '../../../src/onboarding/remote/session.client.js';
@@ -22,8 +22,6 @@ import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { ERASE_SESSIONS } from '../../../src/onboarding/store/erase-sessions.sql.js';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
 import {
-  LOCK_SESSIONS,
-  LOCK_SESSIONS_OF_USER,
   MARK_ABSENT,
   MISS_INVERTERS,
   MOVE_SESSIONS,
@@ -33,48 +31,8 @@ import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import type { Statement, Transaction } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
-import { LOCK_REGISTRATION } from '../../../src/decisions/decisions.store.js';
-import { LOCK_FOR_OUTCOME } from '../../../src/users/registration/registrations.sql.js';
 import { environmentFor } from '../../setup/test-environment.js';
-import { insertCustomer, insertRow, type Table, tomorrow } from '../valid-rows.js';
-
-describe('a lock', () => {
-  const testDatabase = useTestDatabase();
-
-  it('keeps its rows from other transactions', async () => {
-    const database = testDatabase.open();
-    const other = await testDatabase.connect();
-    const insert = (...row: [Table, object]) =>
-      insertRow<{ id: string; lease_token: string }>(other, ...(row as [Table, Record<string, unknown>]));
-    const { userId, gridLocationId } = await insertCustomer(other);
-    const place = { grid_location_id: gridLocationId };
-    const { id } = await insert('onboarding_sessions', { ...place, user_id: userId });
-    await insert('session_polls', { session_id: id, user_id: userId });
-    const start = await insert('session_starts', place);
-    const registration = await insert('registrations', {});
-    const nobody = randomUUID();
-    const locks: [Parameters<Transaction['query']>[0], unknown[], Table[]][] = [
-      [starts.LOCK_START, [gridLocationId, start.id, start.lease_token, null], ['users', 'session_starts']],
-      [starts.LOCK_PLACE, [gridLocationId, userId, null], ['users']],
-      [starts.LOCK_CURRENT_AND_KNOWN, [gridLocationId, null, nobody], ['onboarding_sessions']],
-      [starts.LOCK_CURRENT_AND_KNOWN, [nobody, null, id], ['onboarding_sessions']],
-      [LOCK_SESSIONS_OF_USER, [userId], ['onboarding_sessions']],
-      [LOCK_SESSIONS, [[id]], ['onboarding_sessions', 'session_polls']],
-      [LOCK_ANY_SESSIONS, [[id]], ['onboarding_sessions']],
-      [SELECT_ONE, [id], ['session_polls']],
-      [LOCK_REGISTRATION, [registration.id], ['registrations']],
-      [LOCK_FOR_OUTCOME, [registration.id, 0, nobody], ['registrations']],
-    ];
-    for (const [index, [statement, values, tables]] of locks.entries())
-      await database.transaction(async (tx) => {
-        expect(await tx.query(statement, values)).toHaveLength(1);
-        for (const table of tables) {
-          const { rows } = await other.query(`SELECT FROM ${table} FOR UPDATE SKIP LOCKED`);
-          expect([index, table, rows]).toEqual([index, table, []]);
-        }
-      });
-  });
-});
+import { insertCustomer, insertRow, tomorrow } from '../valid-rows.js';
 
 describe('polls', () => {
   const testDatabase = useTestDatabase();
