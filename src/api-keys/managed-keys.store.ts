@@ -9,7 +9,7 @@ import { List } from '../platform/list/list.js';
 import { ApiKeyView, CreatedApiKeyView } from './api-keys.dto.js';
 
 // Locks the keys in the order of their ids, so that replicas that count refusals of the same keys at the same time cannot deadlock.
-const ADD_REFUSALS = `
+export const ADD_REFUSALS = `
   WITH refused AS (
     SELECT k.id, r.* FROM jsonb_to_recordset($1::jsonb) AS r (hash text, refused401 bigint, refused403 bigint, refused429 bigint)
       JOIN api_keys k ON k.key_hash = decode(r.hash, 'hex')

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, it } from '@jest/globals';
-import { LOCK_KEY } from '../../src/api-keys/managed-keys.store.js';
-import { LOCK_NEXT_ITEMS } from '../../src/bulk/bulk-actions.sql.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiKeysStore } from '../../src/access/api-keys.store.js';
+import { ADD_REFUSALS, LOCK_KEY } from '../../src/api-keys/managed-keys.store.js';
+import * as bulk from '../../src/bulk/bulk-actions.sql.js';
 import { LOCK_ROW } from '../../src/campaigns/adoption/adoption.sql.js';
 import * as drain from '../../src/campaigns/drain/drain.sql.js';
 import { LOCK_ROWS } from '../../src/campaigns/erase-rows.sql.js';
 import { LOCK_ANY_SESSIONS } from '../../src/cli/rederived.store.js';
 import { LOCK_REGISTRATION } from '../../src/decisions/decisions.store.js';
 import { LOCK_SUBJECTS, MAKE_RETRIES_DUE, SETTLE } from '../../src/delivery/queue.sql.js';
+import { TAKE } from '../../src/delivery/take.sql.js';
 import { LOCK_OPERATION } from '../../src/drift/drift.store.js';
+import { ERASE_EVENTS } from '../../src/events/erase-events.sql.js';
 import * as invitations from '../../src/invitations/invitations.sql.js';
 import * as reminders from '../../src/invitations/reminders/reminders.store.js';
 import * as polls from '../../src/onboarding/poll/polls.sql.js';
@@ -17,11 +20,13 @@ import { LOCK_SESSIONS, LOCK_SESSIONS_OF_USER } from '../../src/onboarding/store
 import type { Statement, Transaction } from '../../src/platform/database/database.js';
 import { LOCK_REGISTRATIONS, LOCK_USER } from '../../src/privacy/erasure/erasures.store.js';
 import * as retention from '../../src/privacy/retention/retention.sql.js';
+import { acceptCredentials, rejectCredentials } from '../../src/remote/shared/operations.store.js';
 import { LOCK_STALL } from '../../src/stalled/stalled.sql.js';
 import * as stalls from '../../src/stalls/stalls.sql.js';
 import * as registrations from '../../src/users/registration/registrations.sql.js';
 import { lockEndpoint } from '../../src/webhooks/endpoint.sql.js';
 import { LOCK_CREATION } from '../../src/webhooks/endpoints/endpoints.store.js';
+import { waitForLockWaits } from '../faults/support/waits.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { insertCustomer, insertRow, type Table, tomorrow } from './valid-rows.js';
 
@@ -61,6 +66,7 @@ beforeAll(async () => {
   await insert('session_polls', { session_id: watched, user_id, due_at: 'yesterday', phase: 'watching' });
   await insert('session_observations', { session_id: watched });
   await insert('session_starts', { ...place, ...lease }, 'start');
+  await insert('session_starts', { ...place, ...lease, brand: 'acme', attempts: 2 });
   await insert('session_starts', { ...place, ...lease, status: 'failed', updated_at: 'yesterday' });
   const registration = { tenant_reference: reference, next_attempt_at: 'yesterday' };
   await insert('registrations', registration, 'registration');
@@ -83,7 +89,7 @@ beforeAll(async () => {
   await insert('bulk_actions', { finished_at: 'yesterday' });
   await insert('pruned_sessions');
   await insert('audit_log', { at: 'yesterday' });
-  const endpoint_id = await insert('webhook_endpoints', { read_to: 1 }, 'endpoint');
+  const endpoint_id = await insert('webhook_endpoints', { ...lease, read_to: 1 }, 'endpoint');
   const past = await insert('domain_events', { sequence: 1, time: 'yesterday' });
   const position = await insert('domain_events', { subject, sequence: 2 }, 'event');
   const delivered = { status: 'delivered', next_attempt_at: null, created_at: 'yesterday' };
@@ -181,7 +187,7 @@ it.each<Row>([
   ['TAKE_NEXT', drain.TAKE_NEXT, () => [id.campaign, 1], 'campaign_rows UPDATE'],
   ['FIND_LIVE_OF', drain.FIND_LIVE_OF, () => [[reference]], 'registrations KEY SHARE'],
   ['LOCK_ROW', LOCK_ROW, () => [id.campaign, leaseToken, 2], 'campaign_rows UPDATE'],
-  ['LOCK_NEXT_ITEMS', LOCK_NEXT_ITEMS, () => [id.action, leaseToken, 1, []], 'bulk_action_items UPDATE'],
+  ['LOCK_NEXT_ITEMS', bulk.LOCK_NEXT_ITEMS, () => [id.action, leaseToken, 1, []], 'bulk_action_items UPDATE'],
   ['LOCK_SUBJECTS', LOCK_SUBJECTS, () => [id.endpoint, [subject]], 'webhook_subjects UPDATE'],
   ['SETTLE', SETTLE, () => [id.endpoint, JSON.stringify([{ position: id.event }])], 'domain_events SHARE'],
   [
@@ -195,6 +201,27 @@ it.each<Row>([
   ['LOCK_OPERATION', LOCK_OPERATION, () => ['token'], 'remote_operations UPDATE'],
   ['LOCK_SUBJECT', stalls.LOCK_SUBJECT, () => ['session', id.session], 'stall_looks UPDATE'],
   ['LOCK_STALL', LOCK_STALL, () => ['session', subject], 'stalls UPDATE'],
+  ['LOCK_START (another lease)', starts.LOCK_START, () => [id.place, id.start, nobody, null], ''],
+  ['REPEAT_START (another lease)', starts.REPEAT_START, () => [id.start, nobody, 'lost', 1, 1], ''],
+  ['FAIL_START (another lease)', starts.FAIL_START, () => [id.start, nobody, 1, 'lost', 'lost'], ''],
+  ['RELEASE_START (another lease)', starts.RELEASE_START, () => [id.place, null, nobody], ''],
+  ['RELEASE_START (another lease, repeated)', starts.RELEASE_START, () => [id.place, 'acme', nobody], ''],
+  ['END_ABANDONED_STARTS (another lease)', starts.END_ABANDONED_STARTS, () => [[nobody]], ''],
+  ['RETURN_CLAIM (another lease)', registrations.RETURN_CLAIM, () => [nobody], ''],
+  ['LOCK_ABANDONED (another lease)', registrations.LOCK_ABANDONED, () => [[nobody]], ''],
+  ['LOCK_LEASED (another lease)', drain.LOCK_LEASED, () => [id.campaign, nobody], ''],
+  ['FINISH (another lease)', drain.FINISH, () => [id.campaign, nobody], ''],
+  ['LOCK_ROW (another lease)', LOCK_ROW, () => [id.campaign, nobody, 2], ''],
+  ['LOCK_NEXT_ITEMS (another lease)', bulk.LOCK_NEXT_ITEMS, () => [id.action, nobody, 1, []], ''],
+  ['SETTLE_ITEM (another lease)', bulk.SETTLE_ITEM, () => [id.action, nobody, 1, 'done', null, null], ''],
+  ['FINISH (bulk, another lease)', bulk.FINISH, () => [id.action, nobody, [1]], ''],
+  ['TAKE (another lease)', TAKE, () => [id.endpoint, nobody, [], 9], ''],
+  [
+    'RECORD_FAILURES (another batch)',
+    polls.RECORD_FAILURES,
+    () => [JSON.stringify([{ sessionId: id.session, batchId: 0, notFound: 0, retryMs: 1, dueAt: 'now' }])],
+    '',
+  ],
 ])('%s locks', async (...row) => {
   await whileLocked(row, async () => expect((await findLocks()).join(', ')).toBe(row[3]));
 });
@@ -225,5 +252,127 @@ it.each<Row>([
     await whileLocked(row, async (rows) =>
       expect(rows.filter((each) => (each as { pruned?: number }).pruned !== 0)).toEqual([]),
     );
+  });
+});
+
+const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name);
+
+it('a use of a key is not noted, and does not wait, while a transaction acts with the key', async () => {
+  const findLocations: Row = ['', invitations.FIND_LOCATIONS, () => [id.place, null, id.key]];
+  const used = () => database.query('SELECT FROM api_keys WHERE last_used_at IS NOT NULL');
+  await whileLocked(findLocations, async () => {
+    await new ApiKeysStore(database).noteUse(id.key!);
+    expect(await used()).toEqual([]);
+  });
+  await new ApiKeysStore(database).noteUse(id.key!);
+  expect(await used()).toHaveLength(1);
+});
+
+describe('a statement that waits for another transaction', () => {
+  /** Runs `second` in a transaction while `first` has not been committed, and returns its rows. */
+  const runBehind = async <T>(
+    first: (tx: Transaction) => Promise<unknown>,
+    second: (tx: Transaction) => Promise<T>,
+    meanwhile?: () => Promise<unknown>,
+  ) => {
+    let waiting!: Promise<T>;
+    await database.transaction(async (tx) => {
+      await first(tx);
+      waiting = database.transaction(second);
+      await waitForLockWaits(database);
+      await meanwhile?.();
+    });
+    return waiting;
+  };
+
+  it('tells a recovery once', async () => {
+    await database.transaction((tx) => rejectCredentials(tx, 'refused'));
+    await runBehind(acceptCredentials, acceptCredentials);
+    const text = `SELECT name FROM domain_events WHERE subject = 'token' ORDER BY position`;
+    expect(names(await database.query(text))).toEqual(['remote.credentials_rejected', 'remote.recovered']);
+  });
+
+  it('delivers no event that the endpoint was just moved past', async () => {
+    const taken = await runBehind(
+      (tx) => tx.query('UPDATE webhook_endpoints SET read_to = 1000'),
+      (tx) => tx.query(TAKE, [id.endpoint, leaseToken, [subject], 9]),
+    );
+    expect(taken).toMatchObject([{ deliveryId: null }]);
+  });
+
+  // The rows are inserted in the opposite order, so that an unsorted statement locks them in that order.
+  const [low, high] = ['00000000-0000-4000-8000-000000000000', 'ffffffff-ffff-4fff-bfff-ffffffffffff'];
+  const both = [low, high];
+  const hash = (key: string) => Buffer.alloc(32, key[0]);
+
+  beforeAll(async () => {
+    const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(
+      database.pool,
+      'twice',
+    );
+    Object.assign(id, { other: user_id, otherPlace: grid_location_id });
+    for (const key of both.toReversed()) {
+      const session = { id: key, user_id, grid_location_id, superseded_at: key === high ? 'now' : null };
+      await insert('onboarding_sessions', session);
+      await insert('session_polls', { session_id: key, user_id });
+      await insert('registrations', { id: key, tenant_reference: 'twice', status: 'rejected' });
+      const invitation_id = await insert('invitations', { id: key, grid_location_id, revoked_at: 'now' });
+      await insert('consent_texts', { hash: key });
+      await insert('consents', { invitation_id, text_hash: key });
+      const line = key === low ? 8 : 9;
+      await insert('campaign_rows', { campaign_id: id.campaign, line, tenant_reference: 'twice' });
+      await insert('webhook_subjects', { endpoint_id: id.endpoint, subject: key });
+      await insert('bulk_action_items', {
+        action_id: await insert('bulk_actions', { id: key }),
+        target: key,
+      });
+      await insert('api_keys', { id: key, key_hash: hash(key) });
+      await insert('domain_events', { position: line, subject: key, sequence: 100 - line });
+    }
+  });
+
+  const refused = { refused401: 1, refused403: 0, refused429: 0 };
+  const refusals = () => [
+    JSON.stringify(both.map((key) => ({ hash: hash(key).toString('hex'), ...refused }))),
+  ];
+  it.each<[...Row, column?: string]>([
+    [
+      'LOCK_CURRENT_AND_KNOWN',
+      starts.LOCK_CURRENT_AND_KNOWN,
+      () => [id.otherPlace, null, high],
+      'onboarding_sessions',
+    ],
+    ['LOCK_SESSIONS', LOCK_SESSIONS, () => [both], 'onboarding_sessions'],
+    ['LOCK_SESSIONS_OF_USER', LOCK_SESSIONS_OF_USER, () => [id.other], 'onboarding_sessions'],
+    ['LOCK_ANY_SESSIONS', LOCK_ANY_SESSIONS, () => [both], 'onboarding_sessions'],
+    ['LOCK_REGISTRATIONS', LOCK_REGISTRATIONS, () => ['twice'], 'registrations'],
+    ['LOCK_CONSENTED', invitations.LOCK_CONSENTED, () => [high], 'invitations'],
+    ['LOCK_ROWS', LOCK_ROWS, () => ['twice'], 'campaign_rows', 'line'],
+    ['LOCK_SUBJECTS', LOCK_SUBJECTS, () => [id.endpoint, both], 'webhook_subjects', 'subject'],
+    [
+      'SETTLE',
+      SETTLE,
+      () => [id.endpoint, JSON.stringify([{ position: 8 }, { position: 9 }])],
+      'domain_events',
+      'position',
+    ],
+    ['ERASE_EVENTS', ERASE_EVENTS, () => [[], both, '{}'], 'domain_events', 'position'],
+    ['ERASE_ACTIONS', bulk.ERASE_ACTIONS, () => [both], 'bulk_actions'],
+    ['ADD_REFUSALS', ADD_REFUSALS, refusals, 'api_keys'],
+  ])('%s locks in order', async (name, locking, values, table, column = 'id') => {
+    const key = `CASE ${column}::text WHEN '8' THEN '${low}' WHEN '9' THEN '${high}' ELSE ${column}::text END`;
+    let free: unknown[] = [];
+    await runBehind(
+      (tx) => tx.query(`SELECT FROM ${table} WHERE ${key} = '${low}' FOR UPDATE`),
+      async (tx) => {
+        // Without them, PostgreSQL reads the rows in the order of the table.
+        for (const scan of ['indexscan', 'bitmapscan', 'mergejoin', 'hashjoin'])
+          await tx.query(`SET LOCAL enable_${scan} = off`);
+        await tx.query(locking as string, values());
+      },
+      async () =>
+        (free = await database.query(`SELECT FROM ${table} WHERE ${key} = '${high}' FOR UPDATE SKIP LOCKED`)),
+    );
+    expect([name, free]).toEqual([name, [{}]]);
   });
 });
