@@ -139,6 +139,12 @@ it.each<Row>([
     () => [id.place, id.start, leaseToken, null],
     'session_starts UPDATE, users KEY SHARE',
   ],
+  [
+    'RELEASE_START',
+    starts.RELEASE_START,
+    () => [id.place, null, leaseToken],
+    'session_starts UPDATE, stall_looks NO KEY UPDATE',
+  ],
   ['LOCK_PLACE', starts.LOCK_PLACE, () => [id.place, id.user, null], 'users KEY SHARE'],
   [
     'LOCK_CURRENT_AND_KNOWN',

@@ -549,10 +549,12 @@ describe('the funnel', () => {
     await insert(3, { sent_at: 4, expired_at: 5 });
     await insert(4, { declined_at: 5, opened_at: 5 });
     await insert(5, { opened_at: 6 });
+    // Its owner was done before the invitation, so no time counts from it.
+    await insert(6, { ...begun, owner_done_at: 6, ...online(7) });
     for (const outside of [-1, 86_400]) await insert(outside, begun);
     const counted = {
       object: 'funnel_row',
-      ...{ invited: 9, sent: 7, opened: 8, started: 5, ownerDone: 4, online: 3, expired: 1, declined: 1 },
+      ...{ invited: 10, sent: 8, opened: 9, started: 6, ownerDone: 5, online: 4, expired: 1, declined: 1 },
       failedStarts: 0,
       ...{ medianSecondsToOnline: 20, p95SecondsToOnline: 40 },
       ...{ medianSecondsFromDone: 16, p95SecondsFromDone: 36 },
@@ -564,12 +566,12 @@ describe('the funnel', () => {
     const view = `SELECT json_build_array(invited, sent, opened, started, owner_done, online, expired, declined, median_to_online, p95_to_online)
         AS counted FROM admin.funnel WHERE day = '2001-02-03'`;
     expect(await service.database.query(view)).toEqual([
-      { counted: [9, 7, 8, 5, 4, 3, 1, 1, '00:00:20', '00:00:40'] },
+      { counted: [10, 8, 9, 6, 5, 4, 1, 1, '00:00:20', '00:00:40'] },
     ]);
     expect(await itemsOf('brand')).toEqual(['fun-a', 'fun-b'].map((key) => ({ key, ...counted })));
     expect((await itemsOf('campaign')).map(({ key, invited, online }) => [key, invited, online])).toEqual([
       [campaign, 4, 3],
-      [null, 5, 0],
+      [null, 6, 1],
     ]);
   });
 
