@@ -100,6 +100,18 @@ describe('a name', () => {
     expect(server.queries).toEqual(['A app.example', 'AAAA app.example']);
   });
 
+  it('may be an alias whose other family has no address and comes long before', async () => {
+    server.answer = (_, type) =>
+      type === 'A' ? { isAlias: true, addresses: ['192.0.2.1'], delayMs: 1_300 } : { isAlias: true };
+    expect(await resolve('app.example')).toEqual(['4 192.0.2.1']);
+  });
+
+  it('that is an alias without an address is completed, and is an error with its code', async () => {
+    server.answer = (name) => ({ isAlias: true, addresses: name === 'crm' ? ['10.0.0.1'] : [] });
+    expect(await resolve('crm', { conf: 'search empty.example' })).toEqual(['4 10.0.0.1']);
+    await expect(resolve('app.example')).rejects.toMatchObject({ code: 'ENODATA' });
+  });
+
   it('in the hosts file is not queried', async () => {
     expect(await resolve('crm.shop', { hosts: '10.0.0.1 crm.shop' })).toEqual(['4 10.0.0.1']);
     expect(server.queries).toEqual([]);

@@ -118,13 +118,17 @@ async function query(resolver: Resolver, name: string): Promise<Queried> {
   const found: LookupAddress[] = [];
   const errors: NodeJS.ErrnoException[] = [];
   const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((each) =>
-    each.then(
-      (addresses) => void found.push(...addresses.flatMap(toAddress)),
-      (error: NodeJS.ErrnoException) => {
+    each
+      .then((addresses) => {
+        // c-ares reports an alias (CNAME) without an address as a success.
+        if (addresses.length === 0)
+          throw Object.assign(new Error(`query ENODATA ${name}`), { code: 'ENODATA' });
+        found.push(...addresses.flatMap(toAddress));
+      })
+      .catch((error: NodeJS.ErrnoException) => {
         errors.push(error);
         throw error;
-      },
-    ),
+      }),
   );
   const all = Promise.allSettled(queries);
   await Promise.any(queries).catch(() => {});

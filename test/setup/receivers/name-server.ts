@@ -5,6 +5,8 @@ import { isIPv4 } from 'node:net';
 /** The response of a name server to a query. `null`: none. */
 export interface NameAnswer {
   readonly addresses?: readonly string[];
+  /** The name is an alias (CNAME), with these addresses. Default: false */
+  readonly isAlias?: boolean;
   /** 2: SERVFAIL, 3: NXDOMAIN, 5: REFUSED. Default: 0 */
   readonly code?: number;
   readonly delayMs?: number;
@@ -66,21 +68,26 @@ function readName(query: Buffer): { name: string; typeAt: number } {
   return { name: labels.join('.').toLowerCase(), typeAt: at + 1 };
 }
 
-function responseTo(question: Buffer, type: 'A' | 'AAAA', { addresses = [], code = 0 }: NameAnswer): Buffer {
+function responseTo(question: Buffer, type: 'A' | 'AAAA', answer: NameAnswer): Buffer {
+  const { addresses = [], isAlias = false, code = 0 } = answer;
   const head = Buffer.from(question.subarray(0, 12));
   const fitting = addresses.filter((address) => isIPv4(address) === (type === 'A'));
+  const records = fitting.map((each) => recordOf(each, type));
+  if (isAlias) records.unshift(recordWith(5, [...Buffer.from('\x04real\0')]));
   // A response with recursion, to one question, with these answers and no further records.
   head.writeUInt16BE(0x8180 | code, 2);
-  for (const [index, count] of [1, fitting.length, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * index);
-  return Buffer.concat([head, question.subarray(12), ...fitting.map((each) => recordOf(each, type))]);
+  for (const [index, count] of [1, records.length, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * index);
+  return Buffer.concat([head, question.subarray(12), ...records]);
 }
 
-function recordOf(address: string, type: 'A' | 'AAAA'): Buffer {
-  const bytes = type === 'A' ? address.split('.').map(Number) : bytesOfIPv6(address);
+const recordOf = (address: string, type: 'A' | 'AAAA'): Buffer =>
+  type === 'A' ? recordWith(1, address.split('.').map(Number)) : recordWith(28, bytesOfIPv6(address));
+
+function recordWith(type: number, bytes: readonly number[]): Buffer {
   const record = Buffer.alloc(12);
   // The name is that of the question, at byte 12. Class IN, without caching.
   record.writeUInt16BE(0xc00c, 0);
-  record.writeUInt16BE(type === 'A' ? 1 : 28, 2);
+  record.writeUInt16BE(type, 2);
   record.writeUInt16BE(1, 4);
   record.writeUInt16BE(bytes.length, 10);
   return Buffer.concat([record, Buffer.from(bytes)]);
