@@ -93,15 +93,19 @@ export const lookupWithin = (withinMs: number): LookupFunction =>
   lookupBy((name) => resolveWithin(withinMs, name));
 
 /**
- * Returns a `lookup` for connections to one host. Connections that are opened at the same time share one call of getaddrinfo. Such a call
- * occupies one of the few threads of libuv until it returns, so with a call for each connection, a slow name server of the remote service
- * would hold up the names of the database and the webhooks.
+ * Returns a `lookup` for connections to hosts of the settings. Connections to one host that are opened at the same time share one call of
+ * getaddrinfo. Such a call occupies one of the few threads of libuv until it returns, so with a call for each connection, a slow name server
+ * of the database or of the remote service would hold up all other names.
  */
 export function sharedLookup(
   resolve = (name: string): Promise<LookupAddress[]> => lookup(name, { all: true }),
 ): LookupFunction {
-  let resolving: Promise<LookupAddress[]> | undefined;
-  return lookupBy((name) => (resolving ??= resolve(name).finally(() => (resolving = undefined))));
+  const resolving = new Map<string, Promise<LookupAddress[]>>();
+  return lookupBy((name) => {
+    const current = resolving.get(name) ?? resolve(name).finally(() => resolving.delete(name));
+    resolving.set(name, current);
+    return current;
+  });
 }
 
 /** Like `resolveName`. Rejects after `withinMs`, with the code ETIMEOUT. */

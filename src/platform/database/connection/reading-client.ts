@@ -1,8 +1,22 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
+import { sharedLookup } from '../../http-client/names.js';
 
 type Query = string | (pg.QueryConfig & { readonly query_timeout?: number });
 type Callback = (error: Error | null | undefined, result: pg.QueryResult) => void;
 type Send = (query: pg.QueryConfig, values: unknown[] | undefined, callback: Callback) => void;
+
+const lookup = sharedLookup();
+
+/** Returns a socket that pg connects to a port and a host, or to the path of a socket of the machine. */
+function unconnectedSocket(): Socket {
+  const socket = new Socket();
+  const connect = socket.connect.bind(socket);
+  return Object.assign(socket, {
+    connect: (port: number | string, host: string) =>
+      typeof port === 'string' ? connect(port) : connect({ port, host, lookup }),
+  });
+}
 
 /**
  * A client that reads what has arrived before it gives up waiting for a response. pg's own timer fires before that if the process was stopped
@@ -12,7 +26,7 @@ export class ReadingClient extends pg.Client {
   private readonly withinMs: number | undefined;
 
   constructor({ query_timeout, ...config }: pg.ClientConfig = {}) {
-    super(config);
+    super({ ...config, stream: unconnectedSocket });
     this.withinMs = query_timeout;
   }
 
