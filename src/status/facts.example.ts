@@ -35,6 +35,7 @@ export const HEALTHY: Facts = {
   replicas: [replica],
   tableLocks: [],
   hasNoSpace: false,
+  isReadOnly: false,
   remote: {
     health: 'healthy',
     limit: { current: 8, ceiling: 32 },

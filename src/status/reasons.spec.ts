@@ -79,6 +79,11 @@ it.each<[string, string | string[], Partial<Facts>]>([
   ],
   ['disk_full', 'a:1: the database has no space left', replicas({ hasNoSpace: true })],
   [
+    'database_read_only',
+    'the database accepts no writes',
+    { ...replicas(gone('a:1', 10), gone('b:1', 10), gone('c:1', 10)), isReadOnly: true },
+  ],
+  [
     'replicas_vanish',
     '3 processes ended within 10 minutes without stopping in order: b:1 (all), c:1 (all), d:1 (all)',
     replicas(
@@ -505,6 +510,7 @@ it('a reason follows from more far-reaching ones alone', () => {
   const calls = 'held_back_by_breaker starts_fell';
   const following: Readonly<Record<string, string>> = {
     disk_full: `${blocked} no_worker`,
+    database_read_only: blocked,
     tables_locked: blocked,
     no_worker: `${late} events_unsequenced reader_behind starts_abandoned`,
     proxy_fails: `${late} remote_degraded ${calls}`,

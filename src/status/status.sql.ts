@@ -147,7 +147,7 @@ export const READ_QUEUES = `
            coalesce(json_agg(json_build_object('cause', cause, 'sessions', count)) FILTER (WHERE kind = 'session'), '[]') AS stalled
     FROM stalled
   )
-  SELECT clock_timestamp() AS now, to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
+  SELECT clock_timestamp() AS now, current_setting('transaction_read_only') = 'on' AS "isReadOnly", to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
     (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(sessions) AS sessions,
     to_json(registrations) AS registrations, to_json(starts) AS starts, (
       SELECT json_build_object('contractDrift', count(*), 'newDrift', count(*) FILTER (WHERE first_seen_at > now() - interval '1 hour'))

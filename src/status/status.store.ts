@@ -19,7 +19,8 @@ type Operation = Degraded | { readonly operation: Degraded['operation']; readonl
 type Polling = Pick<Facts, 'poller'> & Pick<Facts['budget'], 'late'>;
 
 /** The row of READ_QUEUES. */
-interface Queues extends Pick<Facts, 'sessions' | 'brandOutages' | 'registrations' | 'starts'>, Readers {
+interface Queues
+  extends Pick<Facts, 'isReadOnly' | 'sessions' | 'brandOutages' | 'registrations' | 'starts'>, Readers {
   readonly outbox: Omit<Facts['outbox'], 'readers'>;
   readonly drift: Pick<Facts['remote']['deployment'], 'contractDrift' | 'newDrift'>;
   readonly pendingWishes: number;
@@ -80,6 +81,7 @@ export class StatusStore {
           budget: { ...budget!, late },
           activity: activity!,
           oldestTransaction,
+          isReadOnly: queues!.isReadOnly,
           sessions,
           brandOutages,
           registrations,

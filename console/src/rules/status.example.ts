@@ -46,6 +46,7 @@ export const healthyStatus = (): Status => ({
   ],
   tableLocks: [],
   hasNoSpace: false,
+  isReadOnly: false,
   remote: {
     health: 'healthy',
     limit: { current: 8, ceiling: 32 },

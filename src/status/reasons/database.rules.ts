@@ -20,6 +20,14 @@ export const REASONS_OF_DATABASE = {
       return known.map((name) => `${name}: the database has no space left`);
     },
   },
+  database_read_only: {
+    severity: 'critical',
+    title: 'The database is read-only',
+    runbook: 'the-disk-is-full',
+    waitsFor: 'us',
+    alertAfter: '1m',
+    find: ({ isReadOnly }) => isReadOnly && 'the database accepts no writes',
+  },
   tables_locked: {
     severity: 'critical',
     title: 'Our tables are locked in the database',

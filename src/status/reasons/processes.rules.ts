@@ -12,7 +12,8 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'no-process-runs',
     waitsFor: 'us',
     alertAfter: '2m',
-    find: ({ replicas }) =>
+    find: ({ replicas, isReadOnly }) =>
+      !isReadOnly &&
       !replicas.some(({ isAlive, role }) => isAlive && role !== 'worker') &&
       `no process with ROLE api or all is alive${lastOf(replicas, 'worker')}`,
   },
@@ -33,7 +34,8 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'no-process-runs',
     waitsFor: 'us',
     alertAfter: '2m',
-    find: ({ replicas }) =>
+    find: ({ replicas, isReadOnly }) =>
+      !isReadOnly &&
       !replicas.some(({ isAlive, role }) => isAlive && role !== 'api') &&
       `no process with ROLE worker or all is alive${lastOf(replicas, 'api')}`,
   },
@@ -43,9 +45,10 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'processes-vanish-or-differ',
     waitsFor: 'us',
     alertAfter: '1m',
-    find: ({ replicas }) => {
+    find: ({ replicas, isReadOnly }) => {
       const vanished = vanishedOf(replicas);
       return (
+        !isReadOnly &&
         vanished.length > MOST_VANISHED &&
         `${vanished.length} processes ended within 10 minutes without stopping in order: ${vanished.map(({ name, role }) => `${name} (${role})`).join(', ')}`
       );

@@ -72,6 +72,23 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { disk_full: 'the database has no space left' },
   },
+  'the database becomes read-only': {
+    async plant({ database, closing }) {
+      const [{ name } = { name: '' }] = await database.query<{ name: string }>(
+        'SELECT current_database() AS name',
+      );
+      const change = async (setting: string) => {
+        await database.query(`BEGIN READ WRITE; ALTER DATABASE ${name} ${setting}; COMMIT`);
+        const renew =
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()';
+        await database.query(renew).catch(() => {});
+      };
+      closing.push(() => change('RESET default_transaction_read_only'));
+      await change('SET default_transaction_read_only = on');
+    },
+    reasons: { database_read_only: 'the database accepts no writes' },
+    shown: null,
+  },
   'the clock of a process is 40 s ahead': {
     async plant({ database }) {
       await database.query(
