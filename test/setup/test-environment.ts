@@ -16,7 +16,7 @@ export function testEnvironment(): Record<string, string> {
     PORT: '0',
     ADMIN_API_KEY: ADMIN_KEY,
     ENCRYPTION_KEYS: Buffer.alloc(32, 'key of the tests').toString('base64'),
-    POLL_TICK_MS: '50',
+    POLL_TICK_MS: '200',
     POLL_MIN_INTERVAL_MS: '50',
     POLL_MAX_INTERVAL_MS: '1000',
     // No limit, because tests send requests faster than any app. The limit has its own tests.
