@@ -42,6 +42,18 @@ describe('a statement about an invitation', () => {
     client = await database.connect();
   });
 
+  /** Inserts an invitation, and returns how `change` changes it. */
+  async function changesOf(values: Values, change: (id: string) => Promise<void>): Promise<string> {
+    const before: Values & { id: string } = await insertRow(client, 'invitations', values);
+    await change(before.id);
+    const { rows } = await client.query<Values>('SELECT * FROM invitations WHERE id = $1', [before.id]);
+    await client.query('DELETE FROM invitations');
+    return Object.entries(rows[0]!)
+      .filter(([name, value]) => shown(value) !== shown(before[name]))
+      .map(([name, value]) => `${name.replace(/_at$/, '')}=${shown(value)}`)
+      .join(' ');
+  }
+
   it.each<[statement: keyof typeof sql, before: Values, values: readonly unknown[], changes: string]>([
     ['OPEN', {}, [], 'opened=0'],
     ['OPEN', OPENED, [], ''],
@@ -69,6 +81,7 @@ describe('a statement about an invitation', () => {
       'wish_due= wish_failed= recovered=0 reminder_due=0',
     ],
     ['FULFIL_WISH', WISHED, ['b', false], 'wish_failed= started=0'],
+    ['FULFIL_WISH', WISHED, [null, false], 'wish_failed= started=0'],
     ['DROP_WISH', WISHED, ['acme'], 'wish_due= wish_failed=0'],
     ['DROP_WISH', WISHED, ['b'], ''],
     ['CLAIM_WISHES', WISHED, [3 * MINUTE_MS], 'wish_due=25 wish_failed='],
@@ -102,22 +115,54 @@ describe('a statement about an invitation', () => {
     '%s changes what it is for, and nothing else (case %#)',
     async (statement, values, parameters, changes) => {
       const { gridLocationId: grid_location_id } = await insertCustomer(client);
-      const before: Values & { id: string } = await insertRow(client, 'invitations', {
-        grid_location_id,
-        ...values,
-      });
-      const ids = { USE_CODE: [HASH], EXPIRE: [before.id], CLAIM_WISHES: [before.id] };
-      const first = ids[statement as keyof typeof ids] ?? before.id;
-      const { text = sql[statement] as string } = sql[statement] as Partial<Statement>;
-      await client.query(text, [first, ...parameters]);
-      const { rows } = await client.query<Values>('SELECT * FROM invitations WHERE id = $1', [before.id]);
-      await client.query('DELETE FROM invitations');
-      const changed = Object.entries(rows[0]!).filter(
-        ([name, value]) => shown(value) !== shown(before[name]),
-      );
-      expect(changed.map(([name, value]) => `${name.replace(/_at$/, '')}=${shown(value)}`).join(' ')).toBe(
-        changes,
-      );
+      const ids = { USE_CODE: [HASH], EXPIRE: null, CLAIM_WISHES: null };
+      const run = async (id: string) => {
+        const first = statement in ids ? (ids[statement as keyof typeof ids] ?? [id]) : id;
+        const { text = sql[statement] as string } = sql[statement] as Partial<Statement>;
+        await client.query(text, [first, ...parameters]);
+      };
+      expect(await changesOf({ grid_location_id, ...values }, run)).toBe(changes);
     },
   );
+
+  it.each<[what: string, inverter: Values, before: Values, changes: string]>([
+    [
+      'comes online',
+      {},
+      WISHED,
+      'wish_due= awaits=installation owner_done=0 online=0 declined=0 reminder_due=',
+    ],
+    [
+      'comes online after the consent was withdrawn',
+      {},
+      DECLINED,
+      'awaits=installation owner_done=0 online=0 reminder_due=',
+    ],
+    [
+      'loses its inverters',
+      { missing_since: 'now' },
+      { ...ONLINE, awaits: 'installation' },
+      'awaits=start expires=2880 disconnected=0 reminder_due=1440',
+    ],
+    [
+      'has its inverters again',
+      {},
+      { ...ONLINE, disconnected_at: ago(10), ...EXPIRED },
+      'awaits=installation expired= declined=0 disconnected= reminder_due=',
+    ],
+  ])('RECORD_PROGRESS changes an invitation whose location %s', async (_, inverter, before, changes) => {
+    const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(client);
+    const online = { state: 'online', rule: 'online', state_changed_at: ago(3) };
+    const { id: session_id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', {
+      ...{ user_id, grid_location_id, ...online },
+    });
+    await insertRow(client, 'session_transitions', { session_id, to_state: 'online', at: ago(3) });
+    await insertRow(client, 'inverters', { session_id, ...inverter });
+    const { hash: text_hash } = await insertRow(client, 'consent_texts');
+    const record = async (invitation_id: string) => {
+      await insertRow(client, 'consents', { invitation_id, text_hash, withdrawn_at: 'now' });
+      await client.query(sql.RECORD_PROGRESS, [[grid_location_id], 2]);
+    };
+    expect(await changesOf({ grid_location_id, ...before }, record)).toBe(changes);
+  });
 });
