@@ -82,10 +82,11 @@ describe('an attempt', () => {
   });
 
   it.each([
-    ['disables', URL, false],
-    ['does not disable', 'https://supplier.example/before', true],
-  ])('that gets 410 %s the endpoint if it was sent to %s', async (_, url, enabled) => {
-    const id = await insertEndpoint();
+    ['disables', URL, false, {}],
+    ['does not disable', 'https://supplier.example/before', true, {}],
+    ['is recorded, and finds disabled', URL, false, { disabled_at: 'now', disabled_reason: 'requested' }],
+  ])('that gets 410 %s the endpoint if it was sent to %s', async (_, url, enabled, values) => {
+    const id = await insertEndpoint(values);
     const attempt = await insertAttempt(id, { ...gone, outcome: { kind: 'gone', url } });
     const store = new WebhookAttemptsStore(database, new DeliveryQueue(database), sealing);
     const before = await store.findEndpoint(id);
@@ -214,13 +215,16 @@ describe('the next attempt of a delivery is shown', () => {
   });
 });
 
-it('a handler is no endpoint that can be stalled', async () => {
+it('a handler is no endpoint that can be stalled, and its deliveries are not shown', async () => {
   const ids = [
     await insertEndpoint(),
     await insertEndpoint({ ...HANDLER, failures: 9, failing_since: 'now' }),
   ];
   const found = await database.query<{ id: string }>(ENDPOINT_STALLS.facts.text, [ids]);
   expect(found.map(({ id }) => id)).toEqual(ids.slice(0, 1));
+  const [shown, hidden] = await Promise.all(ids.map((id) => insertDelivery(id, 'a subject')));
+  const store = new WebhookDeliveriesStore(database);
+  expect([(await store.find(shown!))?.id, await store.find(hidden!)]).toEqual([shown, null]);
 });
 
 describe('a disabled endpoint', () => {
