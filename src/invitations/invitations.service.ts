@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net';
-import { Injectable } from '@nestjs/common';
+import { isIPv6, type AddressInfo } from 'node:net';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Database } from '../platform/database/database.js';
@@ -15,7 +15,9 @@ import { nextReminderAt, scheduleIn } from './reminders/reminder.rules.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
 @Injectable()
-export class InvitationsService {
+export class InvitationsService implements OnModuleInit {
+  private port = 0;
+
   constructor(
     private readonly store: InvitationsStore,
     private readonly reminders: RemindersStore,
@@ -24,6 +26,12 @@ export class InvitationsService {
     private readonly environment: Environment,
     private readonly host: HttpAdapterHost,
   ) {}
+
+  // The server forgets its address when it begins to stop, while requests still get their responses.
+  onModuleInit(): void {
+    const { server } = this.host.httpAdapter.getInstance<FastifyInstance>();
+    server.once('listening', () => (this.port = (server.address() as AddressInfo).port));
+  }
 
   /** Creates an invitation, or returns the existing one. Throws Problem invalid_request or not_found. */
   async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
@@ -137,9 +145,7 @@ export class InvitationsService {
   /** Returns the address under which owners reach us. Default: the address at which this process listens. */
   private origin(): string {
     const { PUBLIC_URL, HOST } = this.environment;
-    if (PUBLIC_URL !== undefined) return PUBLIC_URL;
-    const { server } = this.host.httpAdapter.getInstance<FastifyInstance>();
-    return `http://${HOST}:${(server.address() as AddressInfo).port}`;
+    return PUBLIC_URL ?? `http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${this.port}`;
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { InvitationsService } from '../../../src/invitations/invitations.service.js';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { LinkCodesStore } from '../../../src/invitations/owner/link-codes.store.js';
 import { OwnerPageView } from '../../../src/invitations/owner/owner-page.view.js';
@@ -1506,6 +1507,14 @@ describe('a start that the remote service refuses', () => {
     expect(await textOf(await open(body.url))).toContain('You are almost there');
   });
 });
+
+it('an invitation has the same link in a response of a process that has begun to stop', () =>
+  withReplica(service, {}, async ({ app }) => {
+    const invitations = app.get(InvitationsService);
+    const page = invitations.codePage;
+    await app.close();
+    expect([page, invitations.codePage]).toEqual([expect.stringMatching(/:\d\d+\/i$/), page]);
+  }));
 
 describe('in production', () => {
   it('nobody is invited without PUBLIC_URL', async () => {
