@@ -75,8 +75,11 @@ beforeAll(async () => {
   const wish = { wish_brand: 'acme', wished_at: 'yesterday', wish_due_at: 'yesterday' };
   const opened = { opened_at: 'yesterday', reminder_due_at: 'yesterday' };
   await insert('invitations', { ...place, ...wish, ...opened }, 'invitation');
-  const { gridLocationId } = await insertCustomer(database.pool);
-  await insert('invitations', { grid_location_id: gridLocationId, expires_at: 'yesterday' });
+  const { userId, gridLocationId } = await insertCustomer(database.pool);
+  const elsewhere = { grid_location_id: gridLocationId };
+  await insert('invitations', { ...elsewhere, expires_at: 'yesterday' });
+  id.unwatchedUser = userId;
+  await insert('onboarding_sessions', { ...elsewhere, user_id: userId }, 'unwatched');
   await insert('api_keys', { last_used_at: 'yesterday' }, 'key');
   await insert('stalls', { subject });
   const campaign_id = await insert('campaigns', { ...lease, status: 'running' }, 'campaign');
@@ -158,9 +161,9 @@ it.each<Row>([
     () => [nobody, null, id.session],
     'onboarding_sessions UPDATE',
   ],
-  ['LOCK_SESSIONS_OF_USER', LOCK_SESSIONS_OF_USER, () => [id.user], 'onboarding_sessions UPDATE'],
+  ['LOCK_SESSIONS_OF_USER', LOCK_SESSIONS_OF_USER, () => [id.unwatchedUser], 'onboarding_sessions UPDATE'],
   ['LOCK_SESSIONS', LOCK_SESSIONS, () => [[id.session]], 'onboarding_sessions UPDATE, session_polls UPDATE'],
-  ['LOCK_ANY_SESSIONS', LOCK_ANY_SESSIONS, () => [[id.session]], 'onboarding_sessions UPDATE'],
+  ['LOCK_ANY_SESSIONS', LOCK_ANY_SESSIONS, () => [[id.unwatched]], 'onboarding_sessions UPDATE'],
   ['SELECT_ONE', polls.SELECT_ONE, () => [id.session], 'session_polls UPDATE'],
   [
     'WATCH_CLOSED',

@@ -231,12 +231,14 @@ describe('a disabled endpoint', () => {
   it('is due for nobody and gets no deliveries, nor does one in a quiet period; others do', async () => {
     const disabled = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
     const enabled = await insertEndpoint();
-    await insertEndpoint({ quiet_until: new Date(Date.now() + 3_600_000) });
+    const quiet = await insertEndpoint({ quiet_until: new Date(Date.now() + 3_600_000) });
     const quietBefore = await insertEndpoint({ quiet_until: new Date(Date.now() - 60_000) });
     for (const id of [disabled, enabled]) await insertDelivery(id, 'a subject');
     const due = (await database.query<{ id: string }>(FIND_DUE, [['']])).map(({ id }) => id);
     expect(due.toSorted()).toEqual([enabled, quietBefore].toSorted());
     const queue = new DeliveryQueue(database);
+    await insertRow(client, 'webhook_subjects', { endpoint_id: quiet, due_at: 'yesterday' });
+    expect(await queue.findNextDue(quiet)).toBeGreaterThan(3_000_000);
     const leases = new Leases(database, ENDPOINT_LEASES, {
       leaseMs: 30_000,
       backoff: { firstMs: 1, mostMs: 1 },

@@ -236,6 +236,10 @@ describe('R38: erasure is complete', () => {
 
   it('an export of the API is what the list says, and is recorded', async () => {
     await insertRow(database.pool, 'idempotency_keys', { subjects: [person.userId] });
+    const registered = 'SELECT id FROM registrations WHERE user_id = $1';
+    const [registration] = await database.query<{ id: string }>(registered, [person.userId]);
+    const subject = registration!.id;
+    await insertRow(database.pool, 'stalls', { kind: 'registration', subject });
     const { status, headers, body } = await client.call<{ data: Record<string, object[]> }>(
       'GET',
       `/users/${person.userId}/export`,
@@ -253,6 +257,7 @@ describe('R38: erasure is complete', () => {
     const fieldsOf = (name: string) => body.data[name]!.map((row) => Object.keys(row).sort());
     expect(fieldsOf('bulkActions')).toContainEqual(['arguments', 'createdAt', 'operationId', 'reason']);
     expect(fieldsOf('idempotencyKeys')).toContainEqual(['createdAt']);
+    expect(body.data.stalls).toContainEqual(expect.objectContaining({ kind: 'registration', subject }));
     const audited = 'SELECT FROM audit_log WHERE action = $1 AND target = $2';
     expect((await database.query(audited, ['user.exported', person.userId])).length).toBeGreaterThan(0);
     expect((await client.call('GET', `/users/${randomUUID()}/export`)).status).toBe(404);
@@ -264,6 +269,7 @@ describe('R38: erasure is complete', () => {
     const document = store.document((await store.begin(id, 'test'))!);
     await document.next();
     expect((await client.call('DELETE', `/users/${id}`)).status).toBe(200);
+    expect((await client.call('GET', `/users/${id}`)).status).toBe(404);
     const rest = async () => {
       let text = '';
       for await (const part of document) text += part;
