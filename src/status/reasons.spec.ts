@@ -229,7 +229,11 @@ it.each<[string, string | string[], Partial<Facts>]>([
     'a session has waited for 601 s to be read; the last successful read was 620 s ago',
     due({ longestWaitSeconds: 601, newestReadSeconds: 620 }),
   ],
-  ['disk_full', 'this process: the database has no space left', { hasNoSpace: true }],
+  [
+    'disk_full',
+    'this process: the database has no space left',
+    { ...replicas(gone('a:1', 10), gone('b:1', 10), gone('c:1', 10)), hasNoSpace: true },
+  ],
   ['sessions_doubtful', 'of 2 sessions', sessions({ unrecognised: 2 })],
   ['registrations_uncertain', '1 registration waits', registrations({ uncertain: 1 })],
   [

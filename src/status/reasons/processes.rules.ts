@@ -5,6 +5,10 @@ import type { Reason } from './reason.js';
 const MOST_VANISHED = 2;
 const MOST_CLOCK_OFFSET_SECONDS = 30;
 
+/** Returns false while no process can write its sign of life, so that nobody knows which processes are alive. */
+const canGiveSigns = ({ isReadOnly, hasNoSpace }: Pick<Facts, 'isReadOnly' | 'hasNoSpace'>): boolean =>
+  !isReadOnly && !hasNoSpace;
+
 export const REASONS_OF_PROCESSES = {
   no_api: {
     severity: 'critical',
@@ -12,8 +16,8 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'no-process-runs',
     waitsFor: 'us',
     alertAfter: '2m',
-    find: ({ replicas, isReadOnly }) =>
-      !isReadOnly &&
+    find: ({ replicas, ...facts }) =>
+      canGiveSigns(facts) &&
       !replicas.some(({ isAlive, role }) => isAlive && role !== 'worker') &&
       `no process with ROLE api or all is alive${lastOf(replicas, 'worker')}`,
   },
@@ -34,8 +38,8 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'no-process-runs',
     waitsFor: 'us',
     alertAfter: '2m',
-    find: ({ replicas, isReadOnly }) =>
-      !isReadOnly &&
+    find: ({ replicas, ...facts }) =>
+      canGiveSigns(facts) &&
       !replicas.some(({ isAlive, role }) => isAlive && role !== 'api') &&
       `no process with ROLE worker or all is alive${lastOf(replicas, 'api')}`,
   },
@@ -45,10 +49,10 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'processes-vanish-or-differ',
     waitsFor: 'us',
     alertAfter: '1m',
-    find: ({ replicas, isReadOnly }) => {
+    find: ({ replicas, ...facts }) => {
       const vanished = vanishedOf(replicas);
       return (
-        !isReadOnly &&
+        canGiveSigns(facts) &&
         vanished.length > MOST_VANISHED &&
         `${vanished.length} processes ended within 10 minutes without stopping in order: ${vanished.map(({ name, role }) => `${name} (${role})`).join(', ')}`
       );
