@@ -17,6 +17,7 @@ import { TasksStore } from '../../src/platform/tasks/tasks.store.js';
 import type { Remote } from '../../src/remote/remote.service.js';
 import {
   acceptCredentials,
+  isSent,
   OperationsStore,
   rejectCredentials,
 } from '../../src/remote/shared/operations.store.js';
@@ -365,21 +366,28 @@ describe('what all replicas know', () => {
     const store = new OperationsStore(shared);
     const rows = () =>
       shared.query<Record<string, unknown>>(
-        `SELECT *, round(extract(epoch FROM quiet_until - now()) / 3600) AS hours FROM remote_operations ORDER BY operation = 'start_session', operation`,
+        `SELECT *, round(extract(epoch FROM quiet_until - now()) / 3600) AS hours, operation = 'start_session' AND ${isSent('start_session')} AS sent
+           FROM remote_operations ORDER BY operation = 'start_session', operation`,
       );
     const [change, row] = await watch(rows);
     const set = (values: string) =>
       shared.query(`UPDATE remote_operations SET ${values} WHERE operation = 'start_session'`);
     await change(() => store.claimTrial('start_session', 60_000), {}, true);
     await change(() => store.closeBreaker('start_session'), {});
-    await change(() => store.openBreaker('start_session', 60_000, 3), { open_until: at, failed_trials: 3 });
+    const open = { open_until: at, failed_trials: 3, sent: false };
+    await change(() => store.openBreaker('start_session', 60_000, 3), open);
     await change(() => store.openBreaker('start_session', 60_000, 1), { open_until: at });
     await change(() => store.claimTrial('start_session', 60_000), {}, false);
     await set(`open_until = now() - interval '1 ms'`);
     await change(() => store.claimTrial('start_session', 60_000), { open_until: at }, true);
     expect(row('open_until')).toBeGreaterThan(Date.now());
-    await change(() => store.closeBreaker('start_session'), { open_until: null, failed_trials: 0 });
-    await change(() => store.quiet('start_session', 10_000_000), { quiet_until: at, hours: '1' });
+    const closed = { open_until: null, failed_trials: 0, sent: true };
+    await change(() => store.closeBreaker('start_session'), closed);
+    await change(() => store.quiet('start_session', 10_000_000), {
+      quiet_until: at,
+      hours: '1',
+      sent: false,
+    });
     await change(() => store.quiet('start_session', 1_000), {});
     const degraded = { health: 'degraded', reason: 'slow', since: at, trouble_until: at };
     const began = row('since');
