@@ -35,7 +35,7 @@ export const HEALTHY: Facts = {
   replicas: [replica],
   tableLocks: [],
   hasNoSpace: false,
-  isReadOnly: false,
+  writesFault: null,
   remote: {
     health: 'healthy',
     limit: { current: 8, ceiling: 32 },

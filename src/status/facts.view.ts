@@ -41,7 +41,11 @@ export const FACTS = {
   hasNoSpace: flag(
     'Whether a statement of the responding replica failed in the last 15 seconds because the database has no space left',
   ),
-  isReadOnly: flag('Whether the database accepts no writes. Then no process can give a sign of life'),
+  writesFault: nullable(
+    text(
+      'Why the database commits no writes; null if it does. Without them, no process can give a sign of life',
+    ),
+  ),
   remote: REMOTE,
   token: TOKEN,
   poller: nullable(

@@ -79,9 +79,12 @@ it.each<[string, string | string[], Partial<Facts>]>([
   ],
   ['disk_full', 'a:1: the database has no space left', replicas({ hasNoSpace: true })],
   [
-    'database_read_only',
-    'the database accepts no writes',
-    { ...replicas(gone('a:1', 10), gone('b:1', 10), gone('c:1', 10)), isReadOnly: true },
+    'writes_fail',
+    'the database is read-only',
+    {
+      ...replicas(gone('a:1', 10), gone('b:1', 10), gone('c:1', 10)),
+      writesFault: 'the database is read-only',
+    },
   ],
   [
     'replicas_vanish',
@@ -514,7 +517,7 @@ it('a reason follows from more far-reaching ones alone', () => {
   const calls = 'held_back_by_breaker starts_fell';
   const following: Readonly<Record<string, string>> = {
     disk_full: `${blocked} no_worker`,
-    database_read_only: blocked,
+    writes_fail: blocked,
     tables_locked: blocked,
     no_worker: `${late} events_unsequenced reader_behind starts_abandoned`,
     proxy_fails: `${late} remote_degraded ${calls}`,

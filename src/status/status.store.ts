@@ -20,7 +20,7 @@ type Polling = Pick<Facts, 'poller'> & Pick<Facts['budget'], 'late'>;
 
 /** The row of READ_QUEUES. */
 interface Queues
-  extends Pick<Facts, 'isReadOnly' | 'sessions' | 'brandOutages' | 'registrations' | 'starts'>, Readers {
+  extends Pick<Facts, 'writesFault' | 'sessions' | 'brandOutages' | 'registrations' | 'starts'>, Readers {
   readonly outbox: Omit<Facts['outbox'], 'readers'>;
   readonly drift: Pick<Facts['remote']['deployment'], 'contractDrift' | 'newDrift'>;
   readonly pendingWishes: number;
@@ -81,7 +81,7 @@ export class StatusStore {
           budget: { ...budget!, late },
           activity: activity!,
           oldestTransaction,
-          isReadOnly: queues!.isReadOnly,
+          writesFault: queues!.writesFault,
           sessions,
           brandOutages,
           registrations,

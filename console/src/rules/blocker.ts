@@ -2,7 +2,7 @@ import type { Status } from '../api/client.js';
 
 const OF_DATABASE: readonly Status['reasons'][number]['code'][] = [
   'disk_full',
-  'database_read_only',
+  'writes_fail',
   'tables_locked',
   'connections_used_up',
   'transaction_old',

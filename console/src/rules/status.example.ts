@@ -46,7 +46,7 @@ export const healthyStatus = (): Status => ({
   ],
   tableLocks: [],
   hasNoSpace: false,
-  isReadOnly: false,
+  writesFault: null,
   remote: {
     health: 'healthy',
     limit: { current: 8, ceiling: 32 },

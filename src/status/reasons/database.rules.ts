@@ -20,13 +20,13 @@ export const REASONS_OF_DATABASE = {
       return known.map((name) => `${name}: the database has no space left`);
     },
   },
-  database_read_only: {
+  writes_fail: {
     severity: 'critical',
-    title: 'The database is read-only',
-    runbook: 'the-disk-is-full',
+    title: 'The database commits no writes',
+    runbook: 'the-database-is-blocked',
     waitsFor: 'us',
     alertAfter: '1m',
-    find: ({ isReadOnly }) => isReadOnly && 'the database accepts no writes',
+    find: ({ writesFault }) => writesFault ?? false,
   },
   tables_locked: {
     severity: 'critical',

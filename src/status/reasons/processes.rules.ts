@@ -6,8 +6,8 @@ const MOST_VANISHED = 2;
 const MOST_CLOCK_OFFSET_SECONDS = 30;
 
 /** Returns false while no process can write its sign of life, so that nobody knows which processes are alive. */
-const canGiveSigns = ({ isReadOnly, hasNoSpace }: Pick<Facts, 'isReadOnly' | 'hasNoSpace'>): boolean =>
-  !isReadOnly && !hasNoSpace;
+const canGiveSigns = ({ writesFault, hasNoSpace }: Pick<Facts, 'writesFault' | 'hasNoSpace'>): boolean =>
+  writesFault === null && !hasNoSpace;
 
 export const REASONS_OF_PROCESSES = {
   no_api: {

@@ -86,7 +86,7 @@ export const CAUSES_ON_CALL = {
       closing.push(() => change('RESET default_transaction_read_only'));
       await change('SET default_transaction_read_only = on');
     },
-    reasons: { database_read_only: 'the database accepts no writes' },
+    reasons: { writes_fail: 'the database is read-only' },
     shown: null,
   },
   'the clock of a process is 40 s ahead': {
