@@ -42,9 +42,7 @@ export const FACTS = {
     'Whether a statement of the responding replica failed in the last 15 seconds because the database has no space left',
   ),
   writesFault: nullable(
-    text(
-      'Why the database commits no writes; null if it does. Without them, no process can give a sign of life',
-    ),
+    text('Why the responding replica has written no sign of life in the last 5 seconds; null if it has'),
   ),
   remote: REMOTE,
   token: TOKEN,

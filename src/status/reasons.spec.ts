@@ -80,11 +80,8 @@ it.each<[string, string | string[], Partial<Facts>]>([
   ['disk_full', 'a:1: the database has no space left', replicas({ hasNoSpace: true })],
   [
     'writes_fail',
-    'the database is read-only',
-    {
-      ...replicas(gone('a:1', 10), gone('b:1', 10), gone('c:1', 10)),
-      writesFault: 'the database is read-only',
-    },
+    'the responding process cannot write its sign of life: refused',
+    { ...replicas(gone('a:1', 10), gone('b:1', 10), gone('c:1', 10)), writesFault: 'refused' },
   ],
   [
     'replicas_vanish',
@@ -232,11 +229,7 @@ it.each<[string, string | string[], Partial<Facts>]>([
     'a session has waited for 601 s to be read; the last successful read was 620 s ago',
     due({ longestWaitSeconds: 601, newestReadSeconds: 620 }),
   ],
-  [
-    'disk_full',
-    'this process: the database has no space left',
-    { ...replicas(gone('a:1', 10), gone('b:1', 10), gone('c:1', 10)), hasNoSpace: true },
-  ],
+  ['disk_full', 'this process: the database has no space left', { hasNoSpace: true }],
   ['sessions_doubtful', 'of 2 sessions', sessions({ unrecognised: 2 })],
   ['registrations_uncertain', '1 registration waits', registrations({ uncertain: 1 })],
   [
@@ -516,9 +509,9 @@ it('a reason follows from more far-reaching ones alone', () => {
   const blocked = `${late} events_unsequenced reader_behind requests_fail handlers_failing starts_abandoned`;
   const calls = 'held_back_by_breaker starts_fell';
   const following: Readonly<Record<string, string>> = {
-    disk_full: `${blocked} no_worker`,
+    disk_full: `${blocked} writes_fail no_worker`,
+    tables_locked: `${blocked} writes_fail`,
     writes_fail: blocked,
-    tables_locked: blocked,
     no_worker: `${late} events_unsequenced reader_behind starts_abandoned`,
     proxy_fails: `${late} remote_degraded ${calls}`,
     credentials_rejected: `${late} remote_degraded ${calls}`,

@@ -11,6 +11,7 @@ import { Remote } from '../remote/remote.service.js';
 import type { Facts } from './facts.view.js';
 import { findReasons } from './reasons.js';
 import { WORST_LAST } from './remote.view.js';
+import { SignsOfLife } from './signs/signs-of-life.service.js';
 import { StatusStore } from './status.store.js';
 
 /** The facts and reasons of the deployment, and the facts that only the metrics use. */
@@ -23,6 +24,7 @@ export class StatusService {
     private readonly remote: Remote,
     private readonly tokens: TokenStore,
     private readonly store: StatusStore,
+    private readonly signs: SignsOfLife,
     private readonly held: HeldRequests,
     private readonly database: Database,
     private readonly environment: Environment,
@@ -42,6 +44,7 @@ export class StatusService {
       build,
       tableLocks: await findTableLocks(this.database),
       hasNoSpace: this.database.hasNoSpace(),
+      writesFault: this.signs.fault,
       remote: { ...this.remoteOf(token.state, deployment.degraded.length > 0), deployment },
       token,
       ...stored.shared,

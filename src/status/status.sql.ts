@@ -10,13 +10,6 @@ const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relat
 /** If more sessions than these are watched, a sample of them is read. */
 const ALL_READ = 50_000;
 
-// Without `pg_monitor`, only our own role's commits are seen. Usually a standby confirms a commit within milliseconds.
-const WRITES_FAULT = `
-  CASE WHEN current_setting('transaction_read_only') = 'on' THEN 'the database is read-only'
-       WHEN EXISTS (SELECT FROM pg_stat_activity
-                     WHERE datname = current_database() AND wait_event = 'SyncRep' AND query_start < now() - interval '3 s')
-       THEN 'commits wait for the synchronous standby of the database' END`;
-
 // `watched` counts the sessions that are not settled: nobody waits for the reads of settled ones. `phases` reads only a sample if there are
 // many. With a million sessions, the sample takes 70 ms, and a scan of the whole table would take 1.3 s. A sample cannot replace the index
 // while there are few: it has pages of the whole table, in which settled sessions may be the most. The last read of a session was at
@@ -154,7 +147,7 @@ export const READ_QUEUES = `
            coalesce(json_agg(json_build_object('cause', cause, 'sessions', count)) FILTER (WHERE kind = 'session'), '[]') AS stalled
     FROM stalled
   )
-  SELECT clock_timestamp() AS now, ${WRITES_FAULT} AS "writesFault", to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
+  SELECT clock_timestamp() AS now, to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
     (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(sessions) AS sessions,
     to_json(registrations) AS registrations, to_json(starts) AS starts, (
       SELECT json_build_object('contractDrift', count(*), 'newDrift', count(*) FILTER (WHERE first_seen_at > now() - interval '1 hour'))

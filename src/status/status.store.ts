@@ -19,8 +19,7 @@ type Operation = Degraded | { readonly operation: Degraded['operation']; readonl
 type Polling = Pick<Facts, 'poller'> & Pick<Facts['budget'], 'late'>;
 
 /** The row of READ_QUEUES. */
-interface Queues
-  extends Pick<Facts, 'writesFault' | 'sessions' | 'brandOutages' | 'registrations' | 'starts'>, Readers {
+interface Queues extends Pick<Facts, 'sessions' | 'brandOutages' | 'registrations' | 'starts'>, Readers {
   readonly outbox: Omit<Facts['outbox'], 'readers'>;
   readonly drift: Pick<Facts['remote']['deployment'], 'contractDrift' | 'newDrift'>;
   readonly pendingWishes: number;
@@ -81,7 +80,6 @@ export class StatusStore {
           budget: { ...budget!, late },
           activity: activity!,
           oldestTransaction,
-          writesFault: queues!.writesFault,
           sessions,
           brandOutages,
           registrations,

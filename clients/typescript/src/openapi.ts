@@ -3783,7 +3783,7 @@ export interface components {
             tableLocks: string[];
             /** @description Whether a statement of the responding replica failed in the last 15 seconds because the database has no space left */
             hasNoSpace: boolean;
-            /** @description Why the database commits no writes; null if it does. Without them, no process can give a sign of life */
+            /** @description Why the responding replica has written no sign of life in the last 5 seconds; null if it has */
             writesFault: string | null;
             /** @description The remote service as the responding replica sees it */
             remote: components["schemas"]["RemoteView"];

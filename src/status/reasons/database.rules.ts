@@ -22,11 +22,12 @@ export const REASONS_OF_DATABASE = {
   },
   writes_fail: {
     severity: 'critical',
-    title: 'The database commits no writes',
+    title: 'A process cannot write to the database',
     runbook: 'the-database-is-blocked',
     waitsFor: 'us',
     alertAfter: '1m',
-    find: ({ writesFault }) => writesFault ?? false,
+    find: ({ writesFault }) =>
+      writesFault !== null && `the responding process cannot write its sign of life: ${writesFault}`,
   },
   tables_locked: {
     severity: 'critical',

@@ -17,9 +17,9 @@ const BLOCKED_DATABASE: readonly ReasonCode[] = [
 
 /** The reasons that usually follow from another one, the most far-reaching cause first. */
 const FOLLOWS: Readonly<Partial<Record<ReasonCode, readonly ReasonCode[]>>> = {
-  disk_full: [...BLOCKED_DATABASE, 'no_worker'],
+  disk_full: [...BLOCKED_DATABASE, 'writes_fail', 'no_worker'],
+  tables_locked: [...BLOCKED_DATABASE, 'writes_fail'],
   writes_fail: BLOCKED_DATABASE,
-  tables_locked: BLOCKED_DATABASE,
   no_worker: [...LATE_READS, ...LATE_EVENTS, 'starts_abandoned'],
   proxy_fails: [...LATE_READS, 'remote_degraded', 'held_back_by_breaker', 'starts_fell'],
   credentials_rejected: [...LATE_READS, 'remote_degraded', 'held_back_by_breaker', 'starts_fell'],

@@ -5,10 +5,6 @@ import type { Reason } from './reason.js';
 const MOST_VANISHED = 2;
 const MOST_CLOCK_OFFSET_SECONDS = 30;
 
-/** Returns false while no process can write its sign of life, so that nobody knows which processes are alive. */
-const canGiveSigns = ({ writesFault, hasNoSpace }: Pick<Facts, 'writesFault' | 'hasNoSpace'>): boolean =>
-  writesFault === null && !hasNoSpace;
-
 export const REASONS_OF_PROCESSES = {
   no_api: {
     severity: 'critical',
@@ -16,8 +12,8 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'no-process-runs',
     waitsFor: 'us',
     alertAfter: '2m',
-    find: ({ replicas, ...facts }) =>
-      canGiveSigns(facts) &&
+    find: ({ replicas, writesFault }) =>
+      writesFault === null &&
       !replicas.some(({ isAlive, role }) => isAlive && role !== 'worker') &&
       `no process with ROLE api or all is alive${lastOf(replicas, 'worker')}`,
   },
@@ -38,8 +34,8 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'no-process-runs',
     waitsFor: 'us',
     alertAfter: '2m',
-    find: ({ replicas, ...facts }) =>
-      canGiveSigns(facts) &&
+    find: ({ replicas, writesFault }) =>
+      writesFault === null &&
       !replicas.some(({ isAlive, role }) => isAlive && role !== 'api') &&
       `no process with ROLE worker or all is alive${lastOf(replicas, 'api')}`,
   },
@@ -49,10 +45,10 @@ export const REASONS_OF_PROCESSES = {
     runbook: 'processes-vanish-or-differ',
     waitsFor: 'us',
     alertAfter: '1m',
-    find: ({ replicas, ...facts }) => {
+    find: ({ replicas, writesFault }) => {
       const vanished = vanishedOf(replicas);
       return (
-        canGiveSigns(facts) &&
+        writesFault === null &&
         vanished.length > MOST_VANISHED &&
         `${vanished.length} processes ended within 10 minutes without stopping in order: ${vanished.map(({ name, role }) => `${name} (${role})`).join(', ')}`
       );

@@ -20,6 +20,7 @@ const BEAT_EVERY_MS = 2_000;
 /** A replica counts as dead this long after its last heartbeat. */
 const LIFE_MS = 5_000;
 const READS_PERIOD_MS = 10_000;
+const UNCONFIRMED = 'PostgreSQL has not confirmed it';
 
 /** Writes the heartbeat of this replica, with its figures, for the other replicas and the status. */
 @Injectable()
@@ -29,9 +30,13 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
   private readonly recentCalls = new Map(OPERATION_CLASSES.map((each) => [each, new RecentCalls()]));
   private readonly certificates = watchedFiles(this.environment);
   private readonly reads = new RateMeter(READS_PERIOD_MS);
+  /** When this process sent its last sign of life that PostgreSQL has confirmed, by performance.now(). */
+  private givenAt = performance.now();
+  private error = UNCONFIRMED;
   private readonly loop = new Loop({
     step: () => this.beat(),
     onError: (error, failures) => {
+      this.error = errorText(error);
       if (failures === 1) this.logger.warn(`could not give a sign of life: ${errorText(error)}`);
       return BEAT_EVERY_MS;
     },
@@ -73,6 +78,11 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     this.durations.set(operation, addDuration(this.durations.get(operation) ?? [], call));
   }
 
+  /** Why this process counts as dead, although it runs. Null if it counts as alive. Then nobody knows about the others either. */
+  get fault(): string | null {
+    return performance.now() - this.givenAt > LIFE_MS ? this.error : null;
+  }
+
   private async beat(): Promise<number> {
     const now = performance.now();
     const latestCalls = [...this.durations].map(([operation, latest]) => ({
@@ -100,6 +110,8 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
         remoteService: this.environment.SCS_BASE_URL,
       },
     });
+    this.givenAt = now;
+    this.error = UNCONFIRMED;
     return BEAT_EVERY_MS;
   }
 }

@@ -49,7 +49,9 @@ describe('a service whose PostgreSQL has lost its synchronous standby', () => {
       codes = reasons.map(({ code, detail }) => `${code}: ${detail}`);
       return !replicas.some(({ isAlive }) => isAlive);
     });
-    expect(codes).toContain('writes_fail: commits wait for the synchronous standby of the database');
+    expect(codes).toContain(
+      'writes_fail: the responding process cannot write its sign of life: PostgreSQL has not confirmed it',
+    );
     expect(codes.join()).not.toMatch('no_api');
     await setStandby('');
     await waitFor('the service is ready', async () => (await ready())[0] === 200);

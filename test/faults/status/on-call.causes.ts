@@ -79,15 +79,29 @@ export const CAUSES_ON_CALL = {
       );
       const change = async (setting: string) => {
         await database.query(`BEGIN READ WRITE; ALTER DATABASE ${name} ${setting}; COMMIT`);
-        const renew =
-          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()';
-        await database.query(renew).catch(() => {});
+        const end = (which: string) =>
+          database
+            .query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${which}`)
+            .catch(() => {});
+        // The connection that ends all others ends last.
+        await end('datname = current_database() AND pid <> pg_backend_pid()');
+        await end('pid = pg_backend_pid()');
       };
       closing.push(() => change('RESET default_transaction_read_only'));
       await change('SET default_transaction_read_only = on');
     },
-    reasons: { writes_fail: 'the database is read-only' },
+    reasons: { writes_fail: 'in a read-only transaction' },
     shown: null,
+  },
+  'no process may write its sign of life': {
+    async plant({ database }) {
+      await database.query(
+        `CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN RAISE 'permission denied' USING ERRCODE = '42501'; END $$;
+         CREATE TRIGGER refused BEFORE INSERT ON remote_replicas FOR EACH ROW EXECUTE FUNCTION public.refuse()`,
+      );
+    },
+    reasons: { writes_fail: 'cannot write its sign of life: error: permission denied' },
   },
   'the clock of a process is 40 s ahead': {
     async plant({ database }) {
