@@ -11,4 +11,7 @@ export const wordsOf = (word: string): string => word.replaceAll('_', ' ');
 
 /** Returns the name of an event without what all types have. */
 export const eventNameOf = (type: string): string => type.replace(/^pv\.|\.v\d+$/g, '');
-export const startingUpper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Returns a text as the beginning of a sentence. A name, such as that of a table or a process, stays as a person has to type it. */
+export const startingUpper = (text: string): string =>
+  /^[^ ]*[_\d]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);

@@ -23,7 +23,8 @@ it.each([
   ['A session has waited for 53900 s.', 'A session has waited for 14 h 58 min.'],
   ['awaiting_owner: read 45 s ago', 'awaiting owner: read 45 s ago'],
   ['Awaiting_installation is late', 'Awaiting installation is late'],
-])('%s is shown without names and long seconds', (sentence, text) =>
+  ['session_polls is locked by process 7 (pv_app)', 'session_polls is locked by process 7 (pv_app)'],
+])('%s is shown without our words and long seconds', (sentence, text) =>
   expect(partsOf(sentence)).toEqual([{ text, kind: 'words' }]),
 );
 

@@ -1,5 +1,12 @@
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
+import { texts } from '../texts.js';
+
+/** Matches the words of the API. Any other name, such as that of a table, stays as a person has to type it. */
+const WORDS = new RegExp(
+  `\\b(?:${[...Object.keys(texts.operations), 'awaiting_owner', 'awaiting_installation'].join('|')})\\b`,
+  'gi',
+);
 
 /** A part of a sentence: words, a call of the API such as `POST /api/v1/…`, or an instant in UTC. */
 export interface Part {
@@ -19,8 +26,8 @@ export const partsOf = (sentence: string): Part[] =>
     }))
     .filter(({ text }) => text !== '');
 
-/** Returns words of the API as people read them: durations of many seconds in larger units, and names without underscores. */
+/** Returns a sentence of the API as people read it: durations of many seconds in larger units, and words without underscores. */
 export const plainly = (words: string): string =>
   words
     .replace(/\b(\d{3,}) s\b/g, (_, seconds: string) => formatSeconds(Number(seconds)))
-    .replace(/\b[A-Za-z]+(?:_[a-z]+)+\b/g, wordsOf);
+    .replace(WORDS, wordsOf);

@@ -153,6 +153,7 @@ export const CAUSES_ON_CALL = {
       closing.push(() => client.release(true));
     },
     reasons: { transaction_old: 'has had a transaction open for 12' },
+    shown: ['has had a transaction open for 20 min'],
   },
   'an inverter is listed for five customers': {
     async plant({ control, ids, database }) {

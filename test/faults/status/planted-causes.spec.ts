@@ -2,11 +2,13 @@ import { rootCertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { Browser } from 'playwright-core';
+import { plainly } from '../../../console/src/rules/sentence.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { tlsFilesOf } from '../../../src/platform/http-client/tls-files.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
 import { alertOf } from '../../../scripts/alerts.js';
-import { REASON_CODES, REASONS } from '../../../src/status/reasons.js';
+import { REASON_CODES, REASONS, type ReasonCode } from '../../../src/status/reasons.js';
+import { causeOf } from '../../../src/status/reasons/incidents.rules.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox/sandbox.js';
@@ -350,6 +352,14 @@ async function expectNamed(
   });
 }
 
+/** Returns what the console shows of the reasons: the sentence of a cause, and the title of what probably follows from another one. */
+function shownOf(reasons: Cause['reasons']): string[] {
+  const present = new Set(Object.keys(reasons) as ReasonCode[]);
+  return Object.entries(reasons).map(([code, words]) =>
+    causeOf(code as ReasonCode, present) === null ? plainly(words) : REASONS[code as ReasonCode].title,
+  );
+}
+
 /** Asserts that the first page of the console names the cause in words. */
 async function expectShown({ app }: Pick<Planted, 'app'>, { reasons, shown }: Cause): Promise<void> {
   if (browser === null || shown === null) return;
@@ -358,7 +368,7 @@ async function expectShown({ app }: Pick<Planted, 'app'>, { reasons, shown }: Ca
     await page.goto(`${app.url}/console`);
     await page.getByLabel('API key').fill(app.adminKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    for (const words of shown ?? Object.values(reasons)) await page.getByText(words).first().waitFor();
+    for (const words of shown ?? shownOf(reasons)) await page.getByText(words).first().waitFor();
     told.shown++;
   } finally {
     await page.close();

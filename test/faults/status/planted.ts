@@ -26,7 +26,7 @@ export interface Cause {
   readonly plant: (planted: Planted) => Promise<unknown>;
   /** The reasons that name the cause, each with a part of its sentence. */
   readonly reasons: Readonly<Record<string, string>>;
-  /** The texts on the first page of the console. Default: the sentences of the reasons. Null if nobody can sign in to the console. */
+  /** The texts on the first page of the console. Default: those of the reasons. Null if nobody can sign in to the console. */
   readonly shown?: readonly string[] | null;
   /** Further reasons that may be present. */
   readonly also?: readonly string[];

@@ -25,6 +25,7 @@ export const CAUSES_OF_QUEUES = {
       );
     },
     reasons: { events_unsequenced: '1 event has no sequence, the oldest for 12' },
+    shown: ['1 event has no sequence, the oldest for 2 min'],
   },
   'no process has a handler any more': {
     plant: ({ database }) =>
@@ -35,6 +36,7 @@ export const CAUSES_OF_QUEUES = {
          VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', 1, now() - interval '20 minutes')`,
       ),
     reasons: { reader_behind: 'handlers: an event has not arrived for 12' },
+    shown: ['handlers: an event has not arrived for 20 min'],
   },
   'a forgotten transaction has the rows of the sessions': {
     async plant(planted) {
@@ -82,6 +84,7 @@ export const CAUSES_OF_QUEUES = {
       repeatUntilEnd(planted, 250, () => planted.database.query(fail, [planted.ids[0]]));
     },
     reasons: { reads_stale: 'awaiting_owner: a session was last read 72' },
+    shown: ['awaiting owner: a session was last read 2 h'],
   },
   'the reads of all sessions have failed for long': {
     async plant(planted) {
@@ -91,6 +94,7 @@ export const CAUSES_OF_QUEUES = {
       repeatUntilEnd(planted, 250, () => planted.database.query(fail));
     },
     reasons: { nothing_read: 'a session has waited for 114', reads_stale: 'a session was last read 120' },
+    shown: ['a session has waited for 19 min', 'a session was last read 20 min'],
   },
   'a handler fails again and again': {
     plant: ({ database }) =>
@@ -103,6 +107,7 @@ export const CAUSES_OF_QUEUES = {
          SELECT handler.id, position, 'a test', 3, now() - interval '10 minutes' FROM handler, event`,
       ),
     reasons: { handlers_failing: 'handlers have failed on 1 event, the oldest of 60' },
+    shown: ['handlers have failed on 1 event, the oldest of 10 min'],
   },
   'starts get 500': {
     async plant(planted) {

@@ -13,6 +13,7 @@ import { Remedies } from '../../parts/remedies.js';
 import { Sentence } from '../../parts/sentence.js';
 import { Instant } from '../../parts/time.js';
 import { incidentsOf, type Incident } from '../../rules/incidents.js';
+import { plainly } from '../../rules/sentence.js';
 import { triedByService } from '../../rules/tried.js';
 import { PREFIX } from '../../rules/prefix.js';
 import { PAGE_OF } from '../../rules/verdict.js';
@@ -61,7 +62,7 @@ function Card({ of: { cause, alike, symptoms }, status }: CardProps) {
       </p>
       {[detail, ...alike.map((each) => each.detail)].map((text) => (
         <p key={text}>
-          <Sentence text={startingUpper(text)} />
+          <Sentence text={startingUpper(plainly(text))} />
         </p>
       ))}
       {symptoms.length > 0 && (
