@@ -279,7 +279,6 @@ export const texts = {
       'Sign in with an API key. Its scopes decide what you see. The key is exchanged for a session of 12 hours, and is not stored in the browser.',
     unknownKey: 'The service does not know this key, or it was revoked.',
     tooManyAttempts: 'Too many attempts from this network. Wait a minute.',
-    failed: (status: number) => `The service failed with HTTP ${status}.`,
     administrator: 'administrator',
   },
 

@@ -23,18 +23,10 @@ export const mayExist = (key: PresentedKey): boolean => typeof key !== 'string' 
 export class ApiKeysStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the principal of the key with this hash, or null if the key is unknown or revoked. */
-  async findByHash(keyHash: Buffer<ArrayBuffer>): Promise<(Principal & { id: string }) | null> {
-    const where = { keyHash, revokedAt: null };
+  /** Returns the principal of the key with this hash or id, or null if the key is unknown or revoked. */
+  async find(by: { readonly keyHash: Buffer<ArrayBuffer> } | { readonly id: string }) {
     const select = { id: true, name: true, scopes: true };
-    const key = await this.database.prisma.apiKey.findUnique({ where, select });
-    return key as (Principal & { id: string }) | null;
-  }
-
-  /** Returns the principal of the key with this id, or null if the key is revoked. */
-  async findById(id: string): Promise<(Principal & { id: string }) | null> {
-    const select = { id: true, name: true, scopes: true };
-    const key = await this.database.prisma.apiKey.findUnique({ where: { id, revokedAt: null }, select });
+    const key = await this.database.prisma.apiKey.findUnique({ where: { ...by, revokedAt: null }, select });
     return key as (Principal & { id: string }) | null;
   }
 

@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { nameLocks } from '../platform/database/table-locks.js';
 import { Environment } from '../platform/env/environment.js';
 import { ApiKeysStore, hashIn, hashOf, mayExist, type PresentedKey } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
@@ -18,13 +20,17 @@ export class Authentication {
   constructor(
     private readonly environment: Environment,
     private readonly keys: ApiKeysStore,
+    private readonly database: Database,
   ) {}
 
   /** Returns null if the key is malformed, unknown or revoked. `now`: ms of a monotonic clock. */
   async authenticate(key: PresentedKey, now: number = performance.now()): Promise<Principal | null> {
     const hash = hashIn(key);
     if (timingSafeEqual(hash, this.adminHash)) return ADMINISTRATOR;
-    return mayExist(key) ? this.lookUp(hash, now) : null;
+    if (!mayExist(key)) return null;
+    const found = this.lookUp(hash, now);
+    // Only a person with a session of the console may know which locks the look-up waits for.
+    return typeof key === 'string' ? found : found.catch((error: unknown) => nameLocks(this.database, error));
   }
 
   /** Returns whether a well-formed key is new to this replica: not ADMIN_API_KEY, not cached as valid, and not being looked up. */
@@ -54,7 +60,7 @@ export class Authentication {
   }
 
   private async find(hash: Buffer<ArrayBuffer>): Promise<Principal | null> {
-    const found = await this.keys.findByHash(hash);
+    const found = await this.keys.find({ keyHash: hash });
     // Does not wait for the write. If the write fails, the next use of the key is recorded instead.
     if (found !== null) this.keys.noteUse(found.id).catch(() => {});
     return found;

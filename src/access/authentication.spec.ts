@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Database } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
 import { hashOf, isApiKey, newApiKey, type ApiKeysStore } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
@@ -25,11 +26,11 @@ class StoreDouble {
     this.keys.delete(hashOf(key).toString('hex'));
   }
 
-  async findByHash(hash: Buffer) {
+  async find({ keyHash }: { keyHash: Buffer }) {
     this.lookUps++;
     await Promise.resolve();
     if (this.failure) throw this.failure;
-    return this.keys.get(hash.toString('hex')) ?? null;
+    return this.keys.get(keyHash.toString('hex')) ?? null;
   }
 
   async noteUse(id: string) {
@@ -45,7 +46,7 @@ describe('Authentication', () => {
   beforeEach(() => {
     store = new StoreDouble();
     const environment = { ADMIN_API_KEY: ADMIN_KEY } as Environment;
-    authentication = new Authentication(environment, store as unknown as ApiKeysStore);
+    authentication = new Authentication(environment, store as unknown as ApiKeysStore, {} as Database);
   });
 
   it('accepts ADMIN_API_KEY without a database query', async () => {

@@ -151,7 +151,7 @@ export class BulkRunner extends BackgroundTasks {
   private async findCaller(caller: Principal | null): Promise<Principal | null> {
     if (caller === null || (caller.consoleUntil ?? Infinity) <= Date.now()) return null;
     if (caller.id === null) return caller;
-    const key = await this.keys.findById(caller.id);
+    const key = await this.keys.find({ id: caller.id });
     return key && { ...caller, ...key };
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
+import { nameLocks } from '../platform/database/table-locks.js';
 import { Problem } from '../platform/problem/problem.js';
 import { hashOf } from '../access/api-keys.store.js';
 import { recordAudit } from '../access/audit-log.store.js';
@@ -40,7 +41,8 @@ export class ConsoleSignIns {
   /** Records the beginning of a session in the audit log. */
   async record(principal: Principal): Promise<void> {
     const actor = actorOf({ ...principal, consoleUntil: 0 });
-    await this.database.transaction((tx) => recordAudit(tx, { actor, action: 'console.signed_in' }));
+    const record = this.database.transaction((tx) => recordAudit(tx, { actor, action: 'console.signed_in' }));
+    await record.catch((error: unknown) => nameLocks(this.database, error));
   }
 }
 

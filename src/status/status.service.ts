@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { TokenStore } from '../auth/token.store.js';
 import { readBuild } from '../platform/build.js';
 import { Database } from '../platform/database/database.js';
-import { findTableLocks } from '../platform/database/table-locks.js';
+import { findTableLocks, nameLocks } from '../platform/database/table-locks.js';
 import { Environment } from '../platform/env/environment.js';
 import { HeldRequests } from '../platform/http/held-requests.js';
-import { toProblem } from '../platform/problem/problem-response.js';
-import { Problem } from '../platform/problem/problem.js';
+import { within } from '../platform/async/within.js';
+import { databaseUnavailable } from '../platform/problem/problem-response.js';
 import { Remote } from '../remote/remote.service.js';
 import type { Facts } from './facts.view.js';
 import { findReasons } from './reasons.js';
@@ -16,6 +16,9 @@ import { StatusStore } from './status.store.js';
 
 /** The facts and reasons of the deployment, and the facts that only the metrics use. */
 export type DeploymentStatus = Awaited<ReturnType<StatusService['read']>>;
+
+/** How long to wait for the figures while tables are locked: a person who looks for the cause sees it within seconds. */
+const UNDER_LOCKS_MS = 3_000;
 
 /** Composes the status of the deployment from the database, and from what this process knows. */
 @Injectable()
@@ -35,14 +38,17 @@ export class StatusService {
    * figures wait for a lock for too long. `timeoutMs`: of each statement.
    */
   async read(timeoutMs?: number) {
-    const reads = [readBuild(), this.tokens.getStatus(), this.store.readFacts(timeoutMs)] as const;
-    const [build, token, stored] = await Promise.all(reads).catch((error: unknown) => this.nameLocks(error));
+    const tableLocks = await findTableLocks(this.database);
+    const reads = Promise.all([readBuild(), this.tokens.getStatus(), this.store.readFacts(timeoutMs)]);
+    const late = () => Promise.reject(databaseUnavailable());
+    const timely = tableLocks.length === 0 ? reads : within(UNDER_LOCKS_MS, reads, late);
+    const [build, token, stored] = await timely.catch((error: unknown) => nameLocks(this.database, error));
     const { deployment, operations, pendingWishes, stalled } = stored;
     const { broker, ...readers } = stored.outbox.readers;
     const streams = { open: this.held.count('stream') };
     const facts: Facts = {
       build,
-      tableLocks: await findTableLocks(this.database),
+      tableLocks,
       hasNoSpace: this.database.hasNoSpace(),
       writesFault: this.signs.fault,
       remote: { ...this.remoteOf(token.state, deployment.degraded.length > 0), deployment },
@@ -62,13 +68,5 @@ export class StatusService {
     if (token === 'rejected') healths.push('unavailable');
     else if (token === 'on_trial' || isDegraded) healths.push('degraded');
     return { health: WORST_LAST.findLast((each) => healths.includes(each))!, ...remote };
-  }
-
-  private async nameLocks(error: unknown): Promise<never> {
-    const problem = toProblem(error);
-    if (problem?.code !== 'database_unavailable') throw error;
-    const locks = await findTableLocks(this.database);
-    if (locks.length === 0) throw error;
-    throw new Problem('database_unavailable', `The figures wait: ${locks.join('; ')}`, problem.extra);
   }
 }

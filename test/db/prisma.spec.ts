@@ -146,7 +146,7 @@ describe('a look-up of API keys', () => {
       keys.push(await database.transaction((tx) => managed.create(tx, name, ['users:read'], 'test')));
     await managed.revoke(keys[1]!.id, 'test');
     const hashes = [...keys.map(({ key }) => hashOf(key)), hashOf(newApiKey())];
-    const found = await Promise.all(hashes.map((hash) => store.findByHash(hash)));
+    const found = await Promise.all(hashes.map((hash) => store.find({ keyHash: hash })));
     expect(found.map((principal) => principal?.name)).toEqual(['a', undefined, 'c', undefined]);
     expect(found[2]).toEqual({ id: keys[2]!.id, name: 'c', scopes: ['users:read'] });
   });

@@ -1,4 +1,5 @@
 import { PREFIX } from '../rules/prefix.js';
+import { readProblem } from '#client/problem.js';
 import { texts } from '../texts.js';
 
 /** The person who is signed in, as the service returns it. */
@@ -24,7 +25,7 @@ const HEADERS = { 'x-console': '1' };
 export async function readEntry(): Promise<Entry> {
   const response = await fetch(PATH, { headers: HEADERS });
   if (response.ok) return { kind: 'in', who: (await response.json()) as SignedIn };
-  if (response.status !== 401) throw new Error(texts.signIn.failed(response.status));
+  if (response.status !== 401) throw await readProblem(response);
   const { signIn } = (await response.json()) as { signIn?: SignInBy };
   return { kind: 'out', signIn: signIn ?? 'key' };
 }
@@ -36,7 +37,7 @@ export async function signInByKey(key: string): Promise<string | null> {
   if (response.ok) return null;
   if (response.status === 401) return texts.signIn.unknownKey;
   if (response.status === 429) return texts.signIn.tooManyAttempts;
-  return texts.signIn.failed(response.status);
+  throw await readProblem(response);
 }
 
 export async function signOut(): Promise<void> {

@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { signInByKey, type SignInBy } from '../api/sign-in.js';
+import { failureOf } from '../parts/loaded.js';
 import { PREFIX } from '../rules/prefix.js';
 import { texts } from '../texts.js';
 
@@ -36,9 +37,7 @@ function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
     event.preventDefault();
     const key = new FormData(event.currentTarget).get('key');
     setBusy(true);
-    const refusal = await signInByKey(typeof key === 'string' ? key.trim() : '').catch(
-      () => texts.loaded.unreachable,
-    );
+    const refusal = await signInByKey(typeof key === 'string' ? key.trim() : '').catch(failureOf);
     setBusy(false);
     setFailure(refusal);
     if (refusal === null) onSignedIn();

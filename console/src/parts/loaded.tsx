@@ -1,6 +1,6 @@
 import { Alert, Button, Loader } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { ProblemError } from '#client/problem.js';
 import { texts } from '../texts.js';
 import { Age } from './time.js';
@@ -31,9 +31,22 @@ interface Props<Data> {
   readonly children: (data: Data) => ReactNode;
 }
 
+/**
+ * Returns why a query has failed; null if it has not. A query without data forgets it at each further attempt, and tells of the first
+ * failure only in `failureReason`, until it has tried again.
+ */
+function useFailure({ data, error, failureReason, errorUpdatedAt }: UseQueryResult<unknown>): Error | null {
+  const [last, setLast] = useState<Error | null>(null);
+  const untold = data === undefined ? (failureReason ?? (errorUpdatedAt === 0 ? null : last)) : null;
+  const failure = error ?? untold;
+  if (failure !== last) setLast(failure);
+  return failure;
+}
+
 /** Shows the data of a query. Shows a message while the query loads, if it failed, and if the data are old. */
 export function Loaded<Data>({ query, children }: Props<Data>) {
-  const { data, error, dataUpdatedAt, isFetching, refetch } = query;
+  const { data, dataUpdatedAt, isFetching, refetch } = query;
+  const error = useFailure(query);
   const failure = error !== null && (
     <Alert color="red" className="failure">
       {failureOf(error)}

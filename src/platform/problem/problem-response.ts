@@ -34,10 +34,13 @@ export function toProblem(error: unknown): Problem | undefined {
   const status = statusOf(error);
   if (status !== undefined && status >= 400 && status < 500)
     return new Problem(CODE_OF_STATUS.get(status) ?? 'invalid_request', detailOf(error as Error));
-  if (!isDatabaseUnavailable(error)) return undefined;
-  const retry = { retryAfterSeconds: DATABASE_RETRY_AFTER_SECONDS };
-  return new Problem('database_unavailable', 'Nothing is lost: send the request again', retry);
+  return isDatabaseUnavailable(error) ? databaseUnavailable() : undefined;
 }
+
+export const databaseUnavailable = (): Problem =>
+  new Problem('database_unavailable', 'Nothing is lost: send the request again', {
+    retryAfterSeconds: DATABASE_RETRY_AFTER_SECONDS,
+  });
 
 function statusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();

@@ -25,11 +25,11 @@ const service = useTestApp({
 /** The clock of the rate limits. Only tests advance it, so a slow machine does not change the results. */
 let now = 0;
 let keys: ManagedKeysStore;
-let lookUps: jest.SpiedFunction<ApiKeysStore['findByHash']>;
+let lookUps: jest.SpiedFunction<ApiKeysStore['find']>;
 
 beforeEach(() => {
   keys = service.app.get(ManagedKeysStore);
-  lookUps = jest.spyOn(service.app.get(ApiKeysStore), 'findByHash');
+  lookUps = jest.spyOn(service.app.get(ApiKeysStore), 'find');
   const { take } = RateLimit.prototype;
   jest.spyOn(RateLimit.prototype, 'take').mockImplementation(function (this: RateLimit, subject) {
     return take.call(this, subject, now);
@@ -198,7 +198,7 @@ describe('the requests of one key', () => {
 describe('a worker', () => {
   it('serves nothing of the API, however the path is encoded, and looks up no key', async () => {
     await withReplica(service, { ROLE: 'worker' }, async (worker) => {
-      const lookUpsOfWorker = jest.spyOn(worker.app.get(ApiKeysStore), 'findByHash');
+      const lookUpsOfWorker = jest.spyOn(worker.app.get(ApiKeysStore), 'find');
       for (const path of [PATH, '/%61pi/v1/users'])
         expect((await ask(path, { at: worker.url, key: newApiKey() })).status).toBe(404);
       expect((await ask('/health/live', { at: worker.url })).status).toBe(200);
