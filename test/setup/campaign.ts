@@ -20,7 +20,7 @@ const FORMAT = {
   columns: ['tenantReference', 'ean'],
 };
 
-/** Inserts a campaign as an upload leaves it. The rows are numbered from line 2. Returns its id. */
+/** Inserts a campaign as an upload leaves it. The rows are numbered from line 2, and stored from the last, as a table has no order. Returns its id. */
 export async function insertCampaign(
   sql: Sql,
   rows: readonly Row[],
@@ -36,7 +36,8 @@ export async function insertCampaign(
     `INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, locale, expected_inverters, metadata, fields)
      SELECT $1, number + 1, coalesce(value->>'status', 'accepted'), value->>'tenantReference', value->>'ean', value->>'brand',
             value->>'locale', (value->>'expectedInverters')::int, value->'metadata', jsonb_build_array(value->'tenantReference', value->'ean')
-       FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS given (value, number)`,
+       FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS given (value, number)
+      ORDER BY number DESC`,
     [id, JSON.stringify(values)],
   );
   await sql.query(

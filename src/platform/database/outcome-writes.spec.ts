@@ -39,6 +39,12 @@ describe('the write of an outcome', () => {
     expect(write).toHaveBeenCalledTimes(2);
   });
 
+  it('is repeated after a pause', async () => {
+    const write = failing(Infinity);
+    await expect(new OutcomeWrites().repeat(write, 300)).rejects.toBe(REFUSED);
+    expect(write.mock.calls.length).toBeLessThan(20);
+  });
+
   it('does not wait for another one', async () => {
     const writes = new OutcomeWrites();
     let end = (): void => {};

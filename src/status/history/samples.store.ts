@@ -51,7 +51,7 @@ export async function writeSample(
 const WRITE_OUTAGE = `
   INSERT INTO status_samples (at, reasons, figures)
   SELECT minute, jsonb_build_object($1::text, now() - $2::float8 * interval '1 ms'), '{}'
-    FROM generate_series(greatest(date_trunc('minute', now() - $2::float8 * interval '1 ms'), now() - interval '8 days'), now(), '1 minute') AS minute
+    FROM generate_series(date_trunc('minute', now() - $2::float8 * interval '1 ms'), now(), '1 minute') AS minute
   ON CONFLICT (at) DO UPDATE SET reasons = status_samples.reasons || excluded.reasons`;
 
 /** Adds a reason to the samples of the last `ms`, and writes the missing ones. For a time in which no sample could be written. */

@@ -287,6 +287,9 @@ describe('the control of a campaign', () => {
 
   it('cancels: what was sent gets its result, and the rest is cancelled', async () => {
     const { id, release } = await heldCampaign();
+    const taken = await statusesOf(id);
+    // The rows are taken in their order.
+    expect(taken).toEqual(taken.toSorted().toReversed());
     expect(await press(id, 'cancel')).toMatchObject({ status: 200, body: { status: 'cancelled' } });
     await release();
     await waitFor('it is over', async () => (await campaignStatus(database, id)) === 'cancelled and over');

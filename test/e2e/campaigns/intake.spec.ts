@@ -497,7 +497,8 @@ describe('a dry run', () => {
   it('tells what would happen, and registers nobody', async () => {
     const [known, other, open, fresh, alike] = Array.from({ length: 5 }, () => randomUUID() as string);
     const day = `2026-02-03 ${randomUUID()}`;
-    const eans = Array.from({ length: 12 }, newValidEan);
+    // Each user has its EANs in another order than that of the digits.
+    const eans = Array.from({ length: 12 }, newValidEan).toSorted().toReversed();
     for (const [tenantReference, ...of] of [
       [known, eans[0], eans[1]],
       [other, eans[2], eans[0]],
