@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { hasBegun, lastingReleasesOf, releaseOf, slowOf, usedUpOf, vanishedOf } from './replicas.rules.js';
+import {
+  hasBegun,
+  lastingReleasesOf,
+  releaseOf,
+  requestsOf,
+  slowOf,
+  usedUpOf,
+  vanishedOf,
+} from './replicas.rules.js';
 
 const BUILD = { version: '0.1.0', commit: 'a'.repeat(40), newestMigration: '20261120000000_tables' };
 
@@ -92,6 +100,37 @@ describe('processes', () => {
     ];
     expect(namesOf(usedUpOf([latest, ...others]))).toEqual(['waits', 'silent']);
   });
+
+  it.each([
+    [10, 4, 6, false, false],
+    [13, 5, 7, true, true],
+    [14, 5, 7, true, false],
+    [99, 5, 50, true, true],
+    [100, 5, 50, false, false],
+  ])(
+    'of %i requests, fail %i and refuse %i: %s and %s',
+    (requests, failedRequests, refusedRequests, areFailing, areRefused) => {
+      const one = { isAlive: true, requests: 1, failedRequests: 1, refusedRequests: 1 };
+      const other = {
+        isAlive: true,
+        requests: requests - 1,
+        failedRequests: failedRequests - 1,
+        refusedRequests: refusedRequests - 1,
+      };
+      const replicas = [
+        replica('one', 1, one),
+        replica('other', 1, other),
+        replica('ended', 9, { ...one, isAlive: false }),
+      ];
+      expect(requestsOf(replicas)).toEqual({
+        requests,
+        failed: failedRequests,
+        areFailing,
+        refused: refusedRequests,
+        areRefused,
+      });
+    },
+  );
 
   it('are slow together, by the operation', () => {
     const calls = (slow: number) => ({ operation: 'start_session', calls: 4, slow }) as const;

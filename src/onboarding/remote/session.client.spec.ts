@@ -87,6 +87,7 @@ describe('the startUrl of a start', () => {
     'https://@canary.example/',
     'https:////canary:secret@onboarding.example/',
     'https:canary.example',
+    'https://canary.example:99999/',
     'https://onboarding.example\\@canary.example/',
     'ftp://canary.example/',
   ])('is unreadable as %j, and the reason names the field but no value', (startUrl) => {

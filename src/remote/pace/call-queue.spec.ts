@@ -66,6 +66,7 @@ describe('call queue', () => {
 
   it('draws tokens for the waiting calls of all classes', async () => {
     const draw = jest.fn(() => Promise.resolve(0));
+    jest.advanceTimersByTime(60_000);
     const subject = new CallQueue(4, new RequestBudget(100, draw), WAIT_MS);
     requestTurns(
       subject,
