@@ -29,6 +29,10 @@ it('waits count for 5 minutes, and one that begins at the end of another is anot
 it('several responses about the same wait count once', () => {
   expect(requested(33, 0, 0.01, 1)).toEqual([{ from: 0, until: 34_000 }]);
   expect(describeTrouble(requested(33, 0, 0.01, 1))).toBeNull();
+  expect(requested(10, 0, 60, 61)).toEqual([
+    { from: 0, until: 10_000 },
+    { from: 60_000, until: 71_000 },
+  ]);
 });
 
 it('the status shows the longest of the waits that overlap', () => {
