@@ -77,14 +77,11 @@ const portOf = ({ protocol, port }: URL): string => port || (protocol === 'https
  */
 function isExcepted(url: URL, noProxy: string): boolean {
   const host = bareHost(url.hostname);
-  return noProxy
-    .split(/[\s,]+/)
-    .filter((entry) => entry !== '')
-    .some((entry) => {
-      const { name, port } = splitEntry(entry.toLowerCase());
-      if (port !== undefined && port !== portOf(url)) return false;
-      return name === '*' || (isIP(host) === 0 ? isInDomain(host, name) : isInNetwork(host, name));
-    });
+  return noProxy.split(/[\s,]+/).some((entry) => {
+    const { name, port } = splitEntry(entry.toLowerCase());
+    if (port !== undefined && port !== portOf(url)) return false;
+    return name === '*' || (isIP(host) === 0 ? isInDomain(host, name) : isInNetwork(host, name));
+  });
 }
 
 /** Splits an entry into a name and a port. An IPv6 address with a port is in brackets. */
@@ -97,7 +94,7 @@ const bareHost = (host: string): string => host.replace(/^\[(.*)\]$/, '$1').repl
 
 function isInDomain(host: string, name: string): boolean {
   const domain = name.replace(/^\*?\./, '');
-  return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
+  return host === domain || host.endsWith(`.${domain}`);
 }
 
 function isInNetwork(address: string, name: string): boolean {

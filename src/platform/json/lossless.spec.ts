@@ -80,6 +80,11 @@ describe('parseLossless', () => {
     expect(value['admin']).toBeUndefined();
   });
 
+  it('reads every escape, also that of a slash, as PHP writes it', () => {
+    const text = String.raw`"\b\f\n\r\t\"\\\/\u0041"`;
+    expect(parseLossless(text)).toBe('\b\f\n\r\t"\\/A');
+  });
+
   it('passes NUL and lone surrogates on: the store refuses them', () => {
     expect(parseLossless('"\\u0000\\ud800"')).toBe('\u0000\ud800');
   });
