@@ -177,6 +177,15 @@ describe('a log line', () => {
     expect(lines.trimEnd().split('\n')).toEqual([expect.stringContaining('"written"')]);
   });
 
+  it('has no field whose name says that it is a secret, at any of three levels', () => {
+    const names =
+      'authorization ApiKey apiKey key secret password startUrl cookie token accessToken access_token clientSecret client_secret';
+    const secrets = Object.fromEntries(names.split(' ').map((name) => [name, `secret-${name}`]));
+    const output = log('json', (logger) => logger.warn({ ...secrets, one: { ...secrets, two: secrets } }));
+    expect(output.split('[redacted]')).toHaveLength(3 * 13 + 1);
+    expect(output).not.toContain('secret-');
+  });
+
   it.each(['pretty', 'json'] as const)('in %s contains no control characters', (format) => {
     const error = new Error(`${HOSTILE}\n[pv-onboarding] 1  - forged`);
     const output = log(format, (logger) => {

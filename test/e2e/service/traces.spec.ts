@@ -146,6 +146,18 @@ describe('traces', () => {
     await spanOf('apply readings', (span) => linkedTo(span).includes(read.spanId));
     const statement = await spanOf('events.append_events', inTrace);
     expect(pathTo(statement)).toEqual([START, 'start session', 'events.append_events']);
+    const HTTP = ['http.request.method', 'http.response.status_code'];
+    expect(
+      [request, call, statement, read].map(({ kind, attributes }) => [
+        ['internal', 'server', 'client'][kind - 1],
+        ...attributes.map(({ key }) => key).sort(),
+      ]),
+    ).toEqual([
+      ['server', ...HTTP, 'http.route'],
+      ['client', ...HTTP],
+      ['client', 'db.system.name'],
+      ['internal', 'pv_onboarding.outcome', 'pv_onboarding.session.id'],
+    ]);
 
     // The remote service and the receiver continue the trace. The event and the logs contain it.
     expect(remote.requests.find(({ path }) => path.includes('/onboarding/pv/'))?.headers.traceparent).toBe(

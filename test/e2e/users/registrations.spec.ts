@@ -4,7 +4,9 @@ import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StalledView } from '../../../src/stalls/stalled.view.js';
 import type { RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
+import type { Claim } from '../../../src/users/registration/registration.rules.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
+import { RegistrationSender } from '../../../src/users/registration/send-registrations.service.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox/sandbox-control.js';
@@ -532,5 +534,25 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     const statuses = new Set(listed.map(([, { status }]) => status));
     expect([...statuses].sort()).toEqual(['discarded', 'pending', 'registered', 'rejected', 'uncertain']);
     expect(listed).toHaveLength(ids.length - 1);
+  });
+});
+
+describe('the due registrations', () => {
+  it('are sent up to 16 at once: each call that ends makes room for the next, and a call that fails is the last', async () => {
+    const sender = service.app.get(RegistrationSender);
+    const ends: ((isAccepted: boolean) => void)[] = [];
+    const claimDue = jest
+      .spyOn(service.app.get(RegistrationsStore), 'claimDue')
+      .mockImplementation(async (most) => Array.from({ length: most }, () => ({}) as Claim));
+    jest.spyOn(sender['remote'], 'roomFor').mockReturnValue(99);
+    sender['sendClaimed'] = () => new Promise((resolve) => ends.push(resolve));
+    const sent = sender['sendDue'](new AbortController().signal);
+    for (const isAccepted of [true, false]) {
+      await waitFor('16 calls in flight', () => ends.length === 16);
+      ends.pop()!(isAccepted);
+    }
+    for (const end of ends) end(true);
+    await sent;
+    expect(claimDue.mock.calls).toEqual([[16], [1]]);
   });
 });
