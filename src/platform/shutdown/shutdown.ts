@@ -58,8 +58,8 @@ export function stopOnSignals(shutdown: Shutdown): void {
     if (shutdown.isRunning && performance.now() - firstAtMs > SAME_SIGNAL_MS) process.exit(INTERRUPTED);
     void shutdown.run(0);
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  // A terminal that is closed sends SIGHUP.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
   process.once('disconnect', () => void shutdown.run(0));
   // Ignores the error when a reader of our output disconnects, so that the shutdown stays orderly.
   process.stdout.on('error', () => {});

@@ -227,7 +227,7 @@ describe('R34: stopping is clean', () => {
     expect(tookMs).toBeGreaterThan(delayMs - 100);
   });
 
-  it('serves the request whose first bytes have arrived when it begins to stop', async () => {
+  it('serves the request whose first bytes have arrived when it begins to stop, here because its terminal is closed', async () => {
     const { ended, response } = await measureUntil(answeredInTime, async () => {
       await start();
       expect((await register('first')).status).toBe(201);
@@ -240,7 +240,7 @@ describe('R34: stopping is clean', () => {
       socket.write(`GET /api/v1/users?tenantReference=first HTTP/1.1\r\nhost: ${hostname}\r\n`);
       // The service reads what has arrived before it reads a later connection.
       await fetch(`${service.url}/health/live`);
-      service.kill('SIGTERM');
+      service.kill('SIGHUP');
       await waitForRefusal();
       socket.write(`authorization: Bearer ${ADMIN_KEY}\r\n\r\n`);
       await closed;
