@@ -23,6 +23,8 @@ import { identityOf, requireSoundToken, type Identity } from './identity.rules.j
 import { groupsInClaim } from './group-scopes.rules.js';
 
 const TIMEOUT_SECONDS = 10;
+/** How long the provider's description is used. A user who is sent to an endpoint that has moved does not come back, so no callback fails. */
+const DESCRIPTION_MS = 600_000;
 /** The accepted difference between the clock of the provider and ours. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -37,6 +39,7 @@ export interface SignInFlow {
 @Injectable()
 export class IdentityProvider {
   private configuration: Promise<Configuration> | undefined;
+  private readAt = -Infinity;
 
   constructor(private readonly environment: Environment) {}
 
@@ -85,9 +88,12 @@ export class IdentityProvider {
     return identityOf(claims.sub, claims, others);
   }
 
-  /** Reads the provider's description once. */
+  /** Reads the provider's description, unless it was read within DESCRIPTION_MS. */
   private discover(): Promise<Configuration> {
-    return (this.configuration ??= this.readConfiguration().catch(this.forget));
+    const now = performance.now();
+    if (now - this.readAt < DESCRIPTION_MS && this.configuration !== undefined) return this.configuration;
+    this.readAt = now;
+    return (this.configuration = this.readConfiguration().catch(this.forget));
   }
 
   /** After a failure, the description and the keys are read again: the provider may have changed them. */

@@ -281,7 +281,7 @@ describe('the sign-in through the identity provider', () => {
     expect(String(faults)).not.toContain('canary');
   });
 
-  it('reads the description and the keys of the provider again after a failed sign-in', async () => {
+  it('reads the description and the keys of the provider again after a failed sign-in, and after an hour', async () => {
     let authorization = 'before';
     const server = createServer(({ url: path }, response) => {
       response.statusCode = path === '/token' ? 500 : 200;
@@ -298,6 +298,12 @@ describe('the sign-in through the identity provider', () => {
     const callback = new URL(`?code=c&state=${flow.state}`, service.url);
     expect(await at.finish(callback, flow).then(String, signInFault)).toContain(`status 500 of ${url}/token`);
     expect((await at.begin(service.url)).url.pathname).toBe('/after');
+    // A user who is sent to an endpoint that has moved does not come back, so no callback fails.
+    authorization = 'moved';
+    const later = performance.now() + 3_600_000;
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(later);
+    expect((await at.begin(service.url)).url.pathname).toBe('/moved');
+    clock.mockRestore();
     server.close();
   });
 
