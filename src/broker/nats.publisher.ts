@@ -211,6 +211,11 @@ async function findLastId(manager: JetStreamManager, { state }: StreamInfo) {
 /** Returns an error that tells the operator what to do. No message of the NATS client contains the URL, which includes the password. */
 function explained(error: unknown): BrokerError {
   if (error instanceof BrokerError) return error;
+  // The client's message names one of the two causes only.
+  if (error instanceof Error && error.name === 'JetStreamNotEnabled')
+    return new BrokerError('no server responds for JetStream: it is off, or has no leader now', {
+      cause: error,
+    });
   const origin = error instanceof errors.RequestError && error.cause !== undefined ? error.cause : error;
   const code = codeOf(origin);
   const reason =

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { openNats } from '../../../src/broker/nats.publisher.js';
 import type { CloudEvent } from '../../../src/events/cloud-event.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { startJetStream, type JetStream } from '../../setup/receivers/jet-stream.js';
+import { NO_RESPONDERS, startJetStream, type JetStream } from '../../setup/receivers/jet-stream.js';
 
 const closing = closeAfterEach();
 
@@ -49,6 +49,18 @@ describe('a stream', () => {
     await expect(openNats(server.url)).rejects.toThrow(reason);
     expect(server.stream?.config).toEqual(kind === 'MSG.GET' ? SOUND : undefined);
   });
+
+  it.each(['INFO', 1])(
+    'to whose request nobody responds has no leader, or JetStream is off: %s',
+    async (kind) => {
+      const server = await start({});
+      server.refusals.set(kind, NO_RESPONDERS);
+      const tried = open(server).then((publisher) => publisher.publish([event('a')]));
+      await expect(tried).rejects.toThrow(
+        /^no server responds for JetStream: it is off, or has no leader now$/,
+      );
+    },
+  );
 
   it.each([
     [['pv.>'], true],

@@ -29,6 +29,9 @@ export interface JetStream {
   close(): void;
 }
 
+/** The refusal that a server sends in the place of one that does not listen to the request. */
+export const NO_RESPONDERS = { code: 503 };
+
 /** Starts a server that speaks as much of the protocol of NATS and JetStream as a publisher needs. */
 export async function startJetStream(
   stream?: JetStream['stream'],
@@ -61,8 +64,11 @@ export async function startJetStream(
           headers: payload.toString('utf8', 0, headers),
           body: payload.toString('utf8', headers),
         };
-        const text = JSON.stringify(responseTo(message));
-        socket.write(`MSG ${words[1]} ${inbox} ${Buffer.byteLength(text)}\r\n${text}\r\n`);
+        const response = responseTo(message);
+        const text = JSON.stringify(response);
+        if ('error' in response && response.error === NO_RESPONDERS)
+          socket.write(`HMSG ${words[1]} ${inbox} 16 16\r\nNATS/1.0 503\r\n\r\n\r\n`);
+        else socket.write(`MSG ${words[1]} ${inbox} ${Buffer.byteLength(text)}\r\n${text}\r\n`);
       }
     });
   }).listen(0, '127.0.0.1');
