@@ -27,6 +27,7 @@ interface Row {
   readonly expiresAt: Date;
   readonly joinedAt?: Date;
   readonly seenAt?: Date;
+  readonly readsPerSecond?: number;
 }
 
 /** Records the sign of life of another process. */

@@ -362,8 +362,10 @@ describe('GET /status', () => {
       role: 'worker',
       expiresAt: fromNow(-60),
       seenAt,
+      readsPerSecond: 5,
     });
-    const { health, reasons, replicas } = await read();
+    const { health, reasons, replicas, poller } = await read();
+    expect(poller).toMatchObject({ readsPerSecond: 0 });
     const alive = { role: 'api', isAlive: true, pacedSince: null, readsPerSecond: 0 };
     expect(replicas).toMatchObject([alive, { name: 'dead:1', role: 'worker', isAlive: false }]);
     expect(health).toBe('degraded');
