@@ -1,12 +1,9 @@
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
-import { texts } from '../texts.js';
 
 /** Matches the words of the API. Any other name, such as that of a table, stays as a person has to type it. */
-const WORDS = new RegExp(
-  `\\b(?:${[...Object.keys(texts.operations), 'awaiting_owner', 'awaiting_installation'].join('|')})\\b`,
-  'gi',
-);
+const WORDS =
+  /\b(?:awaiting_owner|awaiting_installation|register_user|start_session|read_session|pass_through)\b/gi;
 
 /** A part of a sentence: words, a call of the API such as `POST /api/v1/…`, or an instant in UTC. */
 export interface Part {
