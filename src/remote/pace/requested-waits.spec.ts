@@ -27,7 +27,8 @@ it('waits count for 5 minutes, and one that begins at the end of another is anot
 });
 
 it('several responses about the same wait count once', () => {
-  expect(requested(33, 0, 0.01, 1)).toEqual([{ from: 0, until: 34_000 }]);
+  expect(requested(33, 0, 0.01, 1)).toEqual([{ from: 0, until: 34_000, longestMs: 33_000 }]);
+  expect(describeTrouble(requested(80, 0, 0.4))).toBe('asked to wait for 80 s');
   expect(describeTrouble(requested(33, 0, 0.01, 1))).toBeNull();
   expect(requested(10, 0, 60, 61)).toEqual([
     { from: 0, until: 10_000 },
