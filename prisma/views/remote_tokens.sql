@@ -11,8 +11,10 @@ SELECT t.name,
        t.failures,
        t.last_error,
        t.next_attempt_at,
-       coalesce(t.lease_until >= now(), false) AS being_renewed
+       coalesce(t.lease_until >= now(), false) AS being_renewed,
+       t.refused_operations
   FROM public.remote_tokens t;
 COMMENT ON VIEW admin.remote_tokens IS 'The access token for the remote service: its age and failures, never its value.';
 COMMENT ON COLUMN admin.remote_tokens.present IS 'Whether there is a token.';
 COMMENT ON COLUMN admin.remote_tokens.being_renewed IS 'Whether a replica is requesting or trying a token now.';
+COMMENT ON COLUMN admin.remote_tokens.refused_operations IS 'The classes of operations that are refused alone, unless rejected_at is set.';

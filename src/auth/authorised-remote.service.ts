@@ -41,12 +41,15 @@ export class AuthorisedRemote {
       if (last !== undefined && request.passed?.body !== undefined) return BODY_IS_SPENT;
       return (last = await this.remote.send(withToken(request, token)));
     };
-    const sent = await tokens.send({ send, isOdd: this.refusals.isOdd(request) }, userId);
+    const { operation } = request;
+    const isOdd = this.refusals.isOdd(request);
+    const onRefusedAlone = () => this.block(operation, 'status 401, while other calls are accepted');
+    const sent = await tokens.send({ send, operation, isOdd, onRefusedAlone }, userId);
     const isRejected = sent.kind === 'not_sent' && sent.reason === 'credentials_rejected';
     if (isRejected && last !== undefined) this.refusals.recordRefused(request);
     if (isServed(sent)) {
       this.refusals.recordServed(request);
-      if (this.blocked.delete(request.operation)) this.remote.peers.announce(request.operation, null);
+      if (this.blocked.delete(operation)) this.remote.peers.announce(operation, null);
     }
     return sent;
   }
@@ -70,7 +73,9 @@ export class AuthorisedRemote {
     const refusal = this.refusals.recordRefused(request, performance.now(), kind);
     if (refusal === 'call') return refusal;
     const { isOfFew, hasLasted } = this.refusals.rowOf(request.operation);
-    const mayProbe = (kind === 'missing' && isOfFew) || (probes === 'always' && refusal === 'unknown');
+    // The base probe carries no token, so it shows nothing about a 401.
+    const isUnknown = refusal === 'unknown' && status !== 401;
+    const mayProbe = (kind === 'missing' && isOfFew) || (probes === 'always' && isUnknown);
     const probed = mayProbe ? await this.remote.probe(request) : undefined;
     if (probed !== undefined && probed !== status) return 'call';
     if (refusal === 'all') this.blockAll(request.operation, status, kind);

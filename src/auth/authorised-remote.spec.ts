@@ -116,6 +116,14 @@ describe('a read that is missing, while no other is served', () => {
   afterEach(() => {
     jest.restoreAllMocks();
   });
+  it('with a 401 shows nothing about the session, whatever the base probe gets, which carries no token', async () => {
+    const probing: Partial<Remote> = { probe: () => Promise.resolve(200) };
+    const remote = new AuthorisedRemote(probing as Remote, {} as TenantTokens, {} as TenantTokens);
+    const read = { operation: 'read_session', method: 'GET', path: '/1' } as const;
+    const weighed = async (status: number) => remote.weighRead(read, status, 'always');
+    expect([await weighed(401), await weighed(403)]).toEqual(['unknown', 'call']);
+  });
+
   /** Weighs reads of different sessions, twice each, a minute apart. `probeStatus`: the status of the base probe. */
   const weigh = async (sessions: number, status: number, probeStatus: number) => {
     const announce = jest.fn<Peers['announce']>();

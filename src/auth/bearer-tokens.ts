@@ -1,9 +1,12 @@
-import { isForeignRefusal, isObjectLike, type Sent } from '../remote/outcome.rules.js';
+import { isForeignRefusal, isObjectLike, type OperationClass, type Sent } from '../remote/outcome.rules.js';
 
 export interface TokenCall {
   send(token: string): Promise<Sent>;
+  readonly operation: OperationClass;
   /** Whether a 401 is about this call, not about the token: other calls were served since the service last refused this call. */
   readonly isOdd: boolean;
+  /** Called if the calls of this class are refused, although the service accepts the token for others. */
+  onRefusedAlone(): void;
 }
 
 // The interface names a "user access token" (section 5.7) but does not describe it. See src/remote/README.md.

@@ -18,14 +18,9 @@ const DIFFERENT_CALLS = 5;
 const READS_REFUSED_FOR_MS = 2_000;
 /** Missing calls are about all calls only if they last this long: several sessions may be deleted together. */
 const MISSING_FOR_MS = 20_000;
-/**
- * If at most this many calls are missing in a row, each may be missing by itself. If more are missing, a gateway probably lacks the path.
- */
+/** If at most this many calls are missing in a row, each may be missing by itself. Beyond, a gateway probably lacks the path. */
 const FEW_CALLS = 20;
-/**
- * A POST is finally refused after this many refusals that were about the call, over at least this time, which is longer than a deployment
- * takes.
- */
+/** A POST is finally refused after so many refusals about the call, over a time that is longer than a deployment takes. */
 const LASTING = { refusals: 5, forMs: 8 * 60_000 };
 /** Limits the memory for calls that are refused and never sent again. */
 const MOST_CALLS = 10_000;

@@ -4,7 +4,7 @@ import { errorText } from '../platform/redaction/error-text.js';
 import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { Responses } from '../remote/responses.service.js';
-import type { NotSent, Sent } from '../remote/outcome.rules.js';
+import type { NotSent, OperationClass, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import { type BearerTokens, isTokenAccepted, isTokenRefused, type TokenCall } from './bearer-tokens.js';
 import { type Claim, coolDownMs, planFailure, planToken, renewAfterMs } from './token-plan.rules.js';
@@ -31,11 +31,16 @@ interface Token {
   readonly value: string;
   readonly generation: number;
   readonly expiresAt: number;
+  /** The classes of operations that are refused alone: a 401 to them says nothing about the token. */
+  readonly refusedAlone: Set<OperationClass>;
   renewAt: number;
 }
 
 /** A token to send a call with, the reason why there is none, or the response to the call if the call was a trial. */
 type Acquired = Token | Sent;
+
+/** The call that waits for a token. No call waits for a renewal or a probe. */
+type Purpose = TokenCall | 'renewal' | 'probe';
 
 /** `waitMs`: how long all replicas wait before the next attempt. */
 interface Renewal {
@@ -55,7 +60,9 @@ interface Renewal {
  * - on trial (`rejected_at` is set, `failures` is 0): a call was refused with a 401, and its replica has requested another token. One call
  *   of one replica tests the stored token or, if it was refused, a new one. All other calls wait for the result.
  * - rejected (`rejected_at` is set, `failures` > 0): a fresh token or the credentials were refused. Calls end as `credentials_rejected`
- *   without a request until `next_attempt_at`; then one call is the next trial.
+ *   without a request until `next_attempt_at`; then one call is the next trial. A class whose trial was refused leaves it to others for 3 s.
+ * - in use, with `refused_operations`: trials by calls of these classes were refused, and one by another call was accepted. A 401 to them
+ *   is returned as it is, and the token is renewed every 5 minutes while they get one. Once a call of a class is accepted, it leaves the list.
  * - of other credentials: a replica with other settings wrote it. It is not used, and the next call of ours replaces it.
  *
  * Who writes
@@ -75,7 +82,7 @@ interface Renewal {
  * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token.
  * - Otherwise the generation of the token is noted as refused, and the call is sent once more with a newer one. It is sent a third time only
  *   if that one was stored on trial, is older than 5 s and is refused, too.
- * - The first refusal of a fresh token blocks for 1 s and is not announced, because it may concern one call. The second is announced.
+ * - The first refusal of a fresh token blocks other classes for 1 s and is not announced, because it may concern one call. The second is.
  *
  * At night: `SELECT * FROM admin.remote_tokens` shows the state, the failures and the next attempt. `pv_onboarding_remote_calls_total` by
  * outcome shows `credentials_rejected`. `POST /api/v1/status/credentials/probe` makes an attempt now.
@@ -86,7 +93,10 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
   private readonly stop = new AbortController();
   private cached: Token | undefined;
-  private refusal: { readonly outcome: NotSent; readonly until: number } | undefined;
+  private readonly refusals = new Map<
+    OperationClass,
+    { readonly outcome: NotSent; readonly until: number }
+  >();
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
   private acceptedAt = -Infinity;
@@ -109,7 +119,12 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     const sentAt = performance.now();
     const sent = await this.sendWith(token.value, call);
     if (!isTokenRefused(sent, call)) return sent;
-    if (token === this.cached) {
+    if (token.refusedAlone.has(call.operation)) {
+      call.onRefusedAlone();
+      token.renewAt = Math.min(token.renewAt, performance.now() + REMEMBER_MS);
+      return sent;
+    }
+    if (token.generation === this.cached?.generation) {
       // A call that was sent later was accepted, so the token is valid. Sends this call once more with the same token.
       if (this.acceptedAt > sentAt) return this.sendWith(token.value, call);
       this.cached = undefined;
@@ -126,7 +141,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     if (state === 'valid' && failures === 0) return 'valid';
     if (!(await this.store.claimProbe())) return 'too_soon';
     this.rejectedUntil = -Infinity;
-    const obtained = await this.inTurn(() => this.step());
+    const obtained = await this.inTurn(() => this.step('probe'));
     if (obtained?.kind === 'not_sent')
       return obtained.reason === 'credentials_rejected' ? 'refused' : 'no_token';
     return obtained === null ? 'too_soon' : 'token_issued';
@@ -135,41 +150,47 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private async sendWith(token: string, call: TokenCall): Promise<Sent> {
     const sentAt = performance.now();
     const sent = await call.send(token);
-    if (isTokenAccepted(sent)) this.acceptedAt = Math.max(this.acceptedAt, sentAt);
+    if (!isTokenAccepted(sent)) return sent;
+    this.acceptedAt = Math.max(this.acceptedAt, sentAt);
+    if (this.cached?.refusedAlone.delete(call.operation))
+      void this.store.forgetRefusal(call.operation).catch(this.warn);
     return sent;
   }
 
   private async acquire(call: TokenCall): Promise<Acquired> {
     const { cached } = this;
+    const { operation } = call;
     const now = performance.now();
     if (cached && now >= cached.renewAt) {
       cached.renewAt = now + REMEMBER_MS;
-      void this.inTurn(() => this.step()).catch(this.warn);
+      void this.inTurn(() => this.step('renewal')).catch(this.warn);
     }
     // Waits long enough for the lease of a dead replica to expire and for this process to obtain a token.
     const until = now + 2 * this.environment.SCS_TIMEOUT_MS + LEASE_MS;
     const acquire = async () => {
       while (!this.stop.signal.aborted) {
-        const acquired = this.known() ?? (await this.step(call));
+        const acquired = this.known(operation) ?? (await this.step(call));
         if (acquired !== null) return acquired;
-        if (performance.now() > until) return this.refuse('token_unavailable', REMEMBER_MS);
+        if (performance.now() > until) return this.refuse('token_unavailable', REMEMBER_MS, operation);
       }
       return this.refuse('stopping', 0);
     };
-    return this.known() ?? this.inTurn(acquire);
+    return this.known(operation) ?? this.inTurn(acquire);
   }
 
-  private known(): Acquired | undefined {
-    const { cached, refusal } = this;
+  private known(operation: OperationClass): Acquired | undefined {
+    const { cached } = this;
     const now = performance.now();
     if (cached && now < cached.expiresAt) return cached;
+    const refusal = this.refusals.get(operation);
     return refusal && now < refusal.until ? refusal.outcome : undefined;
   }
 
-  private refuse(reason: NotSent['reason'], retryAfterMs: number): NotSent {
+  private refuse(reason: NotSent['reason'], retryAfterMs: number, operation?: OperationClass): NotSent {
     const now = performance.now();
     const outcome = { kind: 'not_sent', reason, retryAfterMs } as const;
-    this.refusal = { outcome, until: now + Math.min(retryAfterMs, REMEMBER_MS) };
+    const until = now + Math.min(retryAfterMs, REMEMBER_MS);
+    if (operation !== undefined) this.refusals.set(operation, { outcome, until });
     if (reason === 'credentials_rejected') this.rejectedUntil = now + retryAfterMs;
     return outcome;
   }
@@ -182,55 +203,60 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   }
 
   /**
-   * Does the next step towards a token. Returns null if the row must be read again. Without a call, renews the token if that is due. Never
+   * Does the next step towards a token. Returns null if the row must be read again. For a renewal, renews the token if that is due. Never
    * throws: a call that gets no token certainly was not sent, whatever the database says.
    */
-  private async step(call?: TokenCall): Promise<Acquired | null> {
+  private async step(purpose: Purpose): Promise<Acquired | null> {
+    const operation = typeof purpose === 'string' ? undefined : purpose.operation;
     try {
       const row = await this.store.read();
-      const plan = this.plan(row, call);
+      const plan = this.plan(row, purpose);
       switch (plan.kind) {
         case 'use':
           return this.keep(row);
         case 'claim':
-          return await this.claim(call);
+          return await this.claim(purpose);
         case 'wait':
           await sleep(CHECK_AGAIN_MS * (0.5 + Math.random()));
           return null;
         case 'refuse':
-          return this.refuse(plan.reason, plan.retryAfterMs);
+          return this.refuse(plan.reason, plan.retryAfterMs, operation);
       }
     } catch (error) {
       this.warn(error);
-      return this.refuse('token_unavailable', REMEMBER_MS);
+      return this.refuse('token_unavailable', REMEMBER_MS, operation);
     }
   }
 
-  private plan(row: TokenRow, call: TokenCall | undefined) {
+  private plan(row: TokenRow, purpose: Purpose) {
     const { refusedGeneration } = this;
     const rejectedForMs = this.rejectedUntil - performance.now();
-    return planToken(row, { refusedGeneration, rejectedForMs, renewsEarly: call === undefined });
+    const forWhat = typeof purpose === 'string' ? purpose : purpose.operation;
+    return planToken(row, { refusedGeneration, rejectedForMs, purpose: forWhat });
   }
 
   private keep(row: TokenRow): Token {
-    const { token, generation } = row;
-    if (this.cached?.generation === generation) return this.cached;
+    const { token, generation, refusedOperations } = row;
     const after = (at: Date) => performance.now() + at.getTime() - row.now.getTime();
-    const [renewAt, expiresAt] = [after(row.renewAt!), after(row.expiresAt!)];
-    const kept: Token = { kind: 'token', value: token!, generation, renewAt, expiresAt };
+    // Looks at most once a second whether to renew it.
+    const leastRenewAt = this.cached?.generation === generation ? performance.now() + REMEMBER_MS : 0;
+    const renewAt = Math.max(after(row.renewAt!), leastRenewAt);
+    const expiresAt = after(row.expiresAt!);
+    const refusedAlone = new Set(row.rejectedAt === null ? refusedOperations : []);
+    const kept: Token = { kind: 'token', value: token!, generation, refusedAlone, renewAt, expiresAt };
     if (row.rejectedAt === null) this.cached = kept;
     return kept;
   }
 
   /** Claims the lease. Then obtains a token, or tests a token with the call. Returns null if another process was faster. */
-  private async claim(call: TokenCall | undefined): Promise<Acquired | null> {
+  private async claim(purpose: Purpose): Promise<Acquired | null> {
     let acquired: Acquired | null = null;
     await this.store.leases.runUnderLease('tenant', this.stop.signal, async ({ token: lease }) => {
       const row = { ...(await this.store.read()), isLeased: false };
-      const plan = this.plan(row, call);
+      const plan = this.plan(row, purpose);
       if (plan.kind !== 'claim') return 0;
-      const isTested = plan.isTrial && call !== undefined;
-      const renewal = await (isTested ? this.test(row, plan, lease, call) : this.obtain(row, lease, plan));
+      const isTested = plan.isTrial && typeof purpose !== 'string';
+      const renewal = await (isTested ? this.test(row, plan, lease, purpose) : this.obtain(row, lease, plan));
       acquired = renewal.acquired;
       return renewal.waitMs;
     });
@@ -246,14 +272,15 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
       sent = await this.sendWith(renewal.acquired.value, call);
     }
     if (isTokenAccepted(sent)) {
-      await this.store.accept(lease).catch(this.warn);
+      await this.store.accept(lease, call.operation).catch(this.warn);
       return { acquired: sent, waitMs: 0 };
     }
     if (!isTokenRefused(sent, call)) return { acquired: sent, waitMs: REMEMBER_MS };
     const failures = row.rejectedAt === null ? 0 : row.failures;
     const error = 'the service refused a fresh token';
     // The first refusal may concern only this call, so it is not announced. Another call is the next trial.
-    const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0 };
+    const { operation } = call;
+    const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0, operation };
     await this.store.fail(lease, failure).catch(this.warn);
     return this.fail('credentials_rejected', coolDownMs(failures + 1));
   }

@@ -1,5 +1,5 @@
 import { backoffMs } from '../platform/async/backoff.rules.js';
-import type { NotSent, Outcome } from '../remote/outcome.rules.js';
+import type { NotSent, OperationClass, Outcome } from '../remote/outcome.rules.js';
 
 /** The row of the tenant's token. Times are by the database's clock. */
 export interface TokenRow {
@@ -16,6 +16,8 @@ export interface TokenRow {
   readonly rejectedAt: Date | null;
   readonly failures: number;
   readonly nextAttemptAt: Date | null;
+  /** The classes of operations whose trials were refused and none of whose calls was accepted since. */
+  readonly refusedOperations: readonly OperationClass[];
 }
 
 /** The memory of a process, in addition to the row. */
@@ -24,8 +26,8 @@ interface TokenMemory {
   readonly refusedGeneration: number;
   /** The time for which this process must not request a token, because the service rejected its credentials. */
   readonly rejectedForMs: number;
-  /** Whether to renew the token early, while no call waits for one. */
-  readonly renewsEarly: boolean;
+  /** The class of the call that waits for a token. No call waits for a renewal or a probe. */
+  readonly purpose: OperationClass | 'renewal' | 'probe';
 }
 
 /**
@@ -49,28 +51,43 @@ type TokenPlan =
 
 /** A refused token that is younger than this is not replaced, because its age is not the reason. */
 const YOUNG_MS = 5_000;
+/** A class whose trial was refused leaves the next trial to others for this long. They may be accepted. */
+const YIELD_MS = 3_000;
+/** While a class is refused alone, the token may be renewed at this age: another one may be what the class needs. */
+const ALONE_MS = 5 * 60_000;
 const COOL_DOWN = { firstMs: 5_000, mostMs: 300_000 };
 const ENDPOINT_WAIT = { firstMs: 1_000, mostMs: 60_000 };
 
 export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
   const msUntil = (at: Date | null) => (at === null ? 0 : at.getTime() - row.now.getTime());
-  const isRefused = row.isOurs && row.generation <= memory.refusedGeneration;
+  const { purpose, refusedGeneration, rejectedForMs } = memory;
+  const isRenewal = purpose === 'renewal';
+  const isEarly = isRenewal || purpose === 'probe';
+  const wasRefused = row.refusedOperations.some((operation) => operation === purpose);
+  const isKept = isRenewal || (wasRefused && row.rejectedAt === null);
+  const isRefused = row.isOurs && row.generation <= refusedGeneration && !isKept;
   const isUsable = row.token !== null && !isRefused && msUntil(row.expiresAt) > 0;
   const isInUse = isUsable && row.rejectedAt === null;
-  const waitMs = msUntil(row.nextAttemptAt);
+  const yieldMs = wasRefused && row.rejectedAt !== null && row.nextAttemptAt !== null ? YIELD_MS : 0;
+  const waitMs = msUntil(row.nextAttemptAt) + yieldMs;
   const isOpen = waitMs <= 0 && !row.isLeased;
-  if (isInUse && !(memory.renewsEarly && isOpen && msUntil(row.renewAt) <= 0)) return { kind: 'use' };
+  const isAlone = row.refusedOperations.length > 0 && msUntil(row.obtainedAt) <= -ALONE_MS;
+  const isDue = isAlone || msUntil(row.renewAt) <= 0;
+  if (isInUse && !(isEarly && isOpen && isDue)) return { kind: 'use' };
+  // Only a call shows whether the service accepts a token again.
+  if (isRenewal && row.rejectedAt !== null)
+    return { kind: 'refuse', reason: 'token_unavailable', retryAfterMs: 0 };
   if (row.isLeased) return { kind: 'wait' };
   // Replicas with other credentials use the row. A further rejection of our credentials would delete their token, and would be announced.
-  if (!row.isOurs && memory.rejectedForMs > 0)
-    return { kind: 'refuse', reason: 'credentials_rejected', retryAfterMs: Math.ceil(memory.rejectedForMs) };
+  if (!row.isOurs && rejectedForMs > 0)
+    return { kind: 'refuse', reason: 'credentials_rejected', retryAfterMs: Math.ceil(rejectedForMs) };
   if (waitMs > 0) {
     const isRejected = row.rejectedAt !== null && row.failures > 0;
     const reason = isRejected ? 'credentials_rejected' : 'token_unavailable';
     return { kind: 'refuse', reason, retryAfterMs: waitMs };
   }
   const isTrial = row.rejectedAt !== null || isRefused;
-  const withStored = isTrial && isUsable && !memory.renewsEarly;
+  const withStored = isTrial && isUsable && !isEarly;
   const mayReplace = withStored && msUntil(row.obtainedAt) <= -YOUNG_MS;
   return { kind: 'claim', isTrial, withStored, mayReplace };
 }

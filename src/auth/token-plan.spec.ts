@@ -17,6 +17,7 @@ const VALID: TokenRow = {
   rejectedAt: null,
   failures: 0,
   nextAttemptAt: null,
+  refusedOperations: [],
 };
 const leased = (row: TokenRow): TokenRow => ({ ...row, isLeased: true });
 const EXPIRED = { ...VALID, renewAt: inMs(-2_000), expiresAt: inMs(-1) };
@@ -24,19 +25,35 @@ const DUE = { ...VALID, renewAt: now };
 const FOREIGN = { ...VALID, isOurs: false, token: null, obtainedAt: null, renewAt: null, expiresAt: null };
 /** A trial has failed. */
 const REJECTED = { ...VALID, rejectedAt: now, failures: 1 };
+/** A trial by a read has failed, and one by another call has succeeded. */
+const ALONE: TokenRow = {
+  ...VALID,
+  expiresAt: inMs(600_000),
+  renewAt: inMs(500_000),
+  refusedOperations: ['read_session'],
+};
+/** A trial by a read has failed, and the next is due. */
+const READ_REFUSED: TokenRow = {
+  ...REJECTED,
+  refusedOperations: ['read_session'],
+  nextAttemptAt: inMs(-2_999),
+};
 
 const USE = { kind: 'use' };
 const WAIT = { kind: 'wait' };
 const RENEW = { kind: 'claim', isTrial: false, withStored: false, mayReplace: false };
 const TRY_NEW = { ...RENEW, isTrial: true };
 const refuse = (reason: string, retryAfterMs: number) => ({ kind: 'refuse', reason, retryAfterMs });
+const NOT_NOW = refuse('token_unavailable', 0);
 
-const KNOWS = { refusedGeneration: -1, rejectedForMs: 0, renewsEarly: false };
+const KNOWS = { refusedGeneration: -1, rejectedForMs: 0, purpose: 'read_session' as const };
 const HAS_REFUSED = { ...KNOWS, refusedGeneration: 1 };
-const EARLY = { ...KNOWS, renewsEarly: true };
+const EARLY = { ...KNOWS, purpose: 'renewal' as const };
+const PROBE = { ...KNOWS, purpose: 'probe' as const };
+const OTHER = { ...KNOWS, purpose: 'register_user' as const };
 
 describe('planToken', () => {
-  it.each<[string, TokenRow, object, typeof KNOWS?]>([
+  it.each<[string, TokenRow, object, Parameters<typeof planToken>[1]?]>([
     ['valid', VALID, USE],
     ['valid, not due for renewal', VALID, USE, EARLY],
     ['valid, due for renewal, during a call', DUE, USE],
@@ -83,9 +100,69 @@ describe('planToken', () => {
       { ...REJECTED, obtainedAt: inMs(-4_999) },
       { ...TRY_NEW, withStored: true },
     ],
-    ['refused again, cooled down, young, probed', { ...REJECTED, obtainedAt: now }, TRY_NEW, EARLY],
+    ['refused again, cooled down, young, probed', { ...REJECTED, obtainedAt: now }, TRY_NEW, PROBE],
+    ['refused again, cooled down, due for renewal', { ...REJECTED, renewAt: now }, NOT_NOW, EARLY],
+    [
+      'refused again, trial in progress, due for renewal',
+      leased({ ...REJECTED, renewAt: now }),
+      NOT_NOW,
+      EARLY,
+    ],
+    ['valid, due for renewal, probed', DUE, RENEW, PROBE],
     ['refused again, cooled down, trial in progress', leased(REJECTED), WAIT],
-  ])('%s', (_, row, plan, memory = KNOWS) => expect(planToken(row, memory)).toEqual(plan));
+    ['refused for this class alone', ALONE, USE, HAS_REFUSED],
+    [
+      'refused for another class alone, then for this one',
+      ALONE,
+      TRY_NEW,
+      { ...OTHER, refusedGeneration: 1 },
+    ],
+    ['refused for a class alone, not yet for 5 min', { ...ALONE, obtainedAt: inMs(-299_999) }, USE, EARLY],
+    ['refused for a class alone for 5 min', { ...ALONE, obtainedAt: inMs(-300_000) }, RENEW, EARLY],
+    [
+      'refused for a class alone for 5 min, after a refusal of it',
+      { ...ALONE, obtainedAt: inMs(-300_000) },
+      RENEW,
+      { ...EARLY, refusedGeneration: 1 },
+    ],
+    ['refused for a class alone for 5 min, during a call', { ...ALONE, obtainedAt: inMs(-300_000) }, USE],
+    [
+      'refused for none, of 5 min',
+      { ...ALONE, obtainedAt: inMs(-300_000), refusedOperations: [] },
+      USE,
+      EARLY,
+    ],
+    ['refused by a read, due, for a read', READ_REFUSED, refuse('credentials_rejected', 1)],
+    [
+      'refused by a read, due for 3 s, for a read',
+      { ...READ_REFUSED, nextAttemptAt: inMs(-3_000) },
+      { ...TRY_NEW, withStored: true, mayReplace: true },
+    ],
+    [
+      'refused by a read, due, for another call',
+      READ_REFUSED,
+      { ...TRY_NEW, withStored: true, mayReplace: true },
+      OTHER,
+    ],
+    [
+      'refused by a read, then by another call, due, for a read',
+      { ...READ_REFUSED, refusedOperations: ['read_session', 'register_user'] },
+      refuse('credentials_rejected', 1),
+    ],
+    [
+      'refused by a read, probed, for a read',
+      { ...READ_REFUSED, nextAttemptAt: null },
+      { ...TRY_NEW, withStored: true, mayReplace: true },
+    ],
+    [
+      'refused by a read, for a read with the refused one',
+      { ...READ_REFUSED, nextAttemptAt: null },
+      TRY_NEW,
+      HAS_REFUSED,
+    ],
+  ])('%s', (_, row, plan, memory: Parameters<typeof planToken>[1] = KNOWS) =>
+    expect(planToken(row, memory)).toEqual(plan),
+  );
 });
 
 describe('waits', () => {

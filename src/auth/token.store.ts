@@ -11,6 +11,7 @@ import type { LeaseStatements } from '../platform/database/lease.sql.js';
 import { msFromNow } from '../platform/database/timestamps.js';
 import { Environment } from '../platform/env/environment.js';
 import { acceptCredentials, rejectCredentials } from '../remote/shared/operations.store.js';
+import type { OperationClass } from '../remote/outcome.rules.js';
 import type { TokenRow } from './token-plan.rules.js';
 import type { Token } from './token.client.js';
 
@@ -28,7 +29,8 @@ const FIND_TOKEN = `
   SELECT clock_timestamp() AS "now", t.generation::float8 AS "generation", ${IS_LEASED} AS "isLeased", o.name IS NOT NULL AS "isOurs",
     o.token_ciphertext AS "ciphertext", o.token_type AS "tokenType", o.expires_in_raw AS "expiresInRaw",
     o.obtained_at AS "obtainedAt", o.renew_at AS "renewAt", o.expires_at AS "expiresAt", o.rejected_at AS "rejectedAt",
-    coalesce(o.failures, 0) AS "failures", o.last_error AS "lastError", o.next_attempt_at AS "nextAttemptAt"
+    coalesce(o.failures, 0) AS "failures", o.last_error AS "lastError", o.next_attempt_at AS "nextAttemptAt",
+    coalesce(o.refused_operations, '{}') AS "refusedOperations"
   FROM remote_tokens AS t LEFT JOIN remote_tokens AS o ON o.name = t.name AND o.credentials_fingerprint = $1
   WHERE t.name = 'tenant'`;
 
@@ -62,7 +64,8 @@ const SAVE_TOKEN = `
     obtained_at = clock_timestamp(), renew_at = ${msFromNow('$5')}, expires_at = ${msFromNow('$6')},
     credentials_fingerprint = $7, last_error = NULL, next_attempt_at = NULL,
     failures = CASE WHEN $8::boolean AND rejected_at IS NOT NULL THEN failures ELSE 0 END,
-    rejected_at = CASE WHEN $8 THEN coalesce(rejected_at, clock_timestamp()) END
+    rejected_at = CASE WHEN $8 THEN coalesce(rejected_at, clock_timestamp()) END,
+    refused_operations = CASE WHEN credentials_fingerprint = $7 THEN refused_operations ELSE '{}' END
   WHERE name = 'tenant' AND lease_token = $1
   RETURNING 1`;
 
@@ -78,12 +81,19 @@ const RECORD_FAILURE = `
         AND token_ciphertext IS NOT NULL AND expires_at > clock_timestamp()) THEN clock_timestamp()
     END,
     token_ciphertext = CASE WHEN credentials_fingerprint = $4 THEN token_ciphertext END,
+    refused_operations = array(
+      SELECT o FROM unnest(refused_operations) AS o WHERE credentials_fingerprint = $4 AND o <> ALL($6::text[])) || $6,
     credentials_fingerprint = $4
   WHERE name = 'tenant' AND lease_token = $1
   RETURNING 1`;
 
+const FORGET_REFUSAL = `
+  UPDATE remote_tokens SET refused_operations = array_remove(refused_operations, $2)
+  WHERE name = 'tenant' AND credentials_fingerprint = $1`;
+
 const ACCEPT_TOKEN = `
-  UPDATE remote_tokens SET rejected_at = NULL, failures = 0, last_error = NULL, next_attempt_at = NULL
+  UPDATE remote_tokens SET rejected_at = NULL, failures = 0, last_error = NULL, next_attempt_at = NULL,
+    refused_operations = array_remove(refused_operations, $2)
   WHERE name = 'tenant' AND lease_token = $1
   RETURNING 1`;
 
@@ -98,6 +108,8 @@ interface TokenFailure {
   readonly isRejected: boolean;
   readonly isTrial: boolean;
   readonly isAnnounced: boolean;
+  /** The class of the refused trial. */
+  readonly operation?: OperationClass;
 }
 
 /** Stores the tenant's token in one encrypted row shared by all replicas. Events about the credentials commit in the same transaction. */
@@ -154,19 +166,25 @@ export class TokenStore {
 
   /** Records a failure. After a rejection of the credentials, calls are blocked once no valid token is left. */
   async fail(lease: string, failure: TokenFailure): Promise<void> {
-    const { error, isRejected, isTrial, isAnnounced } = failure;
+    const { error, isRejected, isTrial, isAnnounced, operation } = failure;
     await this.write(async (tx) => {
-      const values = [lease, error, isRejected, this.fingerprint, isTrial];
+      const refused = operation === undefined ? [] : [operation];
+      const values = [lease, error, isRejected, this.fingerprint, isTrial, refused];
       const recorded = await tx.query(RECORD_FAILURE, values);
       if (isAnnounced && recorded.length > 0) await rejectCredentials(tx, error);
     });
   }
 
-  /** Unblocks calls after a successful trial. */
-  async accept(lease: string): Promise<void> {
+  /** Unblocks calls after a successful trial by a call of a class. */
+  async accept(lease: string, operation: OperationClass): Promise<void> {
     await this.write(async (tx) => {
-      if ((await tx.query(ACCEPT_TOKEN, [lease])).length > 0) await acceptCredentials(tx);
+      if ((await tx.query(ACCEPT_TOKEN, [lease, operation])).length > 0) await acceptCredentials(tx);
     });
+  }
+
+  /** Forgets that calls of a class were refused, because one was accepted. */
+  async forgetRefusal(operation: OperationClass): Promise<void> {
+    await this.database.query(FORGET_REFUSAL, [this.fingerprint, operation]);
   }
 
   /** Writes under the lease, and does not release it. So a retry after a lost COMMIT is harmless. */
@@ -177,7 +195,7 @@ export class TokenStore {
 
   /** Returns the state of the token for GET /status, without the token itself. */
   async getStatus() {
-    const { token, now, isOurs: _, isLeased, ...status } = await this.read();
+    const { token, now, isOurs: _, isLeased, refusedOperations: __, ...status } = await this.read();
     const { obtainedAt, expiresAt, rejectedAt, failures } = status;
     const ageSeconds = obtainedAt && Math.round((now.getTime() - obtainedAt.getTime()) / 1_000);
     const held = token === null ? 'none' : expiresAt! > now ? 'valid' : 'expired';

@@ -36,10 +36,7 @@ export async function assignSequences(database: Database, statement: Statement):
   }
 }
 
-/**
- * Assigns a sequence to every committed event, except those that PostgreSQL refuses to change. A later read by sequence finds all events
- * committed before this call.
- */
+/** Assigns a sequence to every committed event, except those that PostgreSQL refuses to change. A later read finds all of them. */
 export async function sequenceEvents(database: Database): Promise<void> {
   while ((await assignSequences(database, WAIT_AND_ASSIGN)) > 0);
 }

@@ -161,10 +161,7 @@ export interface RemoteRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /**
-   * Returns why a 2xx does not tell the outcome of the call, or undefined. With a fault, the call counts as a failure. For POSTs: each further
-   * one would have an unknown outcome, too.
-   */
+  /** Returns why a 2xx does not tell the outcome, so that the call has failed. For POSTs: a further one would be as unknown. */
   readonly faultOf?: (response: RemoteResponse) => string | undefined;
   /** Default: `background` for `read_session`, else `foreground`. */
   readonly priority?: Priority;

@@ -16,8 +16,7 @@ export const stalledFilter = <Cause extends string>(
   description: string,
 ): Filter<Cause | 'any'> => {
   const stalled = `SELECT x.subject FROM stalls x WHERE x.kind = '${kind}'`;
-  // The array makes PostgreSQL start from the stalls of the cause. In the order of the list, it might read half of a million sessions before
-  // a page is full.
+  // The array makes PostgreSQL start from the stalls of the cause, not read half of a million sessions in the order of the list.
   return by.parameter(ChoiceParameter([...Object.keys(causes), 'any'], description), (cause) => [
     cause === 'any' ? [`${id} IN (${stalled})`] : [`${id} = ANY (ARRAY(${stalled} AND x.cause = ?))`, cause],
   ]);

@@ -54,10 +54,7 @@ export const ERASE_STALLS = `
     RETURNING kind, subject, cause, since, evidence,
               coalesce((SELECT c.waits_for FROM stall_causes c WHERE c.kind = s.kind AND c.cause = s.cause), 'nobody') AS "waitsFor"`;
 
-/**
- * Deletes the notes about inverters that the transaction has made due: those of the erased sessions. Other customers may have the inverter
- * too, so its stall may stay.
- */
+/** Deletes the due notes about inverters of erased sessions. The stall of one may stay, since other customers may have it, too. */
 export const ERASE_NOTES = `
     UPDATE stalls s SET note = NULL, assignee = NULL FROM stall_looks l
      WHERE s.kind = 'inverter' AND (s.note IS NOT NULL OR s.assignee IS NOT NULL) AND l.kind = s.kind AND l.subject = s.subject`;

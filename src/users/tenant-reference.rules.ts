@@ -24,10 +24,7 @@ type ReadReference =
       readonly meant: string | null;
     };
 
-/**
- * Reads a reference. All parts of the service store and compare the form that this function returns, so that references that look the same
- * are one customer.
- */
+/** Reads a reference. All parts of the service compare the form returned here, so references that look the same are one customer. */
 export function readTenantReference(value: unknown): ReadReference {
   const read = readStoredReference(value);
   // Otherwise, the rows of several customers would become one customer.

@@ -57,10 +57,7 @@ export class RegisterUserInput {
   metadata?: Metadata;
 }
 
-/**
- * Creates the inputs by hand: class-transformer mistakes a LosslessNumber for an input. An item that is not an object becomes null, which
- * ValidateNested reports.
- */
+/** Creates the inputs by hand: class-transformer takes a LosslessNumber for one. ValidateNested reports the null of a non-object. */
 function asInputs(value: unknown): unknown {
   if (!Array.isArray(value)) return value === undefined ? undefined : null;
   return value.map((item: unknown) =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Token } from '../../src/auth/token.client.js';
+import type { OperationClass } from '../../src/remote/outcome.rules.js';
 import { TokenStore } from '../../src/auth/token.store.js';
 import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
 import { readBuild } from '../../src/platform/build.js';
@@ -458,7 +459,7 @@ describe('what all replicas know', () => {
     await change(() => store.fail(randomUUID(), failure), {});
     await change(() => store.fail(lease, rejected), { ...failed, failures: 1, rejected_at: at });
     await change(() => store.fail(lease, failure), { failures: 2, rejected_at: null });
-    await change(() => store.accept(randomUUID()), {});
+    await change(() => store.accept(randomUUID(), 'read_session'), {});
     await wait();
     await change(() => store.save(lease, token, 1, false), {
       ...{ ...none, ...times, generation: '1' },
@@ -467,7 +468,7 @@ describe('what all replicas know', () => {
     await change(() => store.fail(lease, rejected), { last_error: 'down', failures: 1 });
     await change(set({ expiresAt: new Date(0) }), { expires_at: new Date(0) });
     await change(() => store.fail(lease, rejected), { failures: 2, rejected_at: at });
-    await change(() => store.accept(lease), none);
+    await change(() => store.accept(lease, 'read_session'), none);
     await change(() => store.fail(lease, { ...failure, isTrial: true }), {
       last_error: 'down',
       rejected_at: at,
@@ -479,7 +480,7 @@ describe('what all replicas know', () => {
       failures: 2,
     });
     await wait();
-    await change(() => store.accept(lease), none);
+    await change(() => store.accept(lease, 'read_session'), none);
     await change(() => store.fail(lease, failure), { last_error: 'down', failures: 1 });
     const onTrial = { ...none, ...times, generation: '3', rejected_at: at };
     await change(() => store.save(lease, token, 1, true), onTrial);
@@ -488,10 +489,46 @@ describe('what all replicas know', () => {
       failures: 1,
     });
     expect(await store.read()).toMatchObject({ isOurs: true, token: 'secret', failures: 1 });
-    const ofOthers = { isOurs: false, isLeased: true, generation: 3, token: null, failures: 0 };
+    const refused = (operation: OperationClass) => ({ ...rejected, isTrial: true, operation });
+    await change(() => store.fail(lease, refused('start_session')), {
+      failures: 2,
+      refused_operations: ['start_session'],
+    });
+    const both = ['start_session', 'read_session'];
+    await change(() => store.fail(lease, refused('read_session')), {
+      failures: 3,
+      refused_operations: both,
+    });
+    await change(() => store.fail(lease, refused('read_session')), { failures: 4 });
+    await change(() => store.fail(lease, refused('start_session')), {
+      failures: 5,
+      refused_operations: both.toReversed(),
+    });
+    await change(() => other.forgetRefusal('read_session'), {});
+    await change(() => store.accept(lease, 'start_session'), {
+      ...none,
+      refused_operations: ['read_session'],
+    });
+    await change(() => store.save(lease, token, 1, false), { ...times, generation: '4' });
+    expect((await store.read()).refusedOperations).toEqual(['read_session']);
+    await change(() => store.forgetRefusal('read_session'), { refused_operations: [] });
+    const ofOthers = {
+      isOurs: false,
+      isLeased: true,
+      generation: 4,
+      token: null,
+      failures: 0,
+      refusedOperations: [],
+    };
     expect(await other.read()).toMatchObject(ofOthers);
-    await change(() => store.accept(lease), none);
-    await change(() => other.fail(lease, failure), { ...failed, failures: 1, token_ciphertext: null });
+    await change(() => other.fail(lease, refused('register_user')), {
+      ...{ ...failed, failures: 1, rejected_at: at },
+      ...{ token_ciphertext: null, refused_operations: ['register_user'] },
+    });
+    await change(() => store.save(lease, token, 1, true), {
+      ...{ ...failed, ...times, generation: '5', last_error: null },
+      refused_operations: [],
+    });
   });
 });
 

@@ -730,6 +730,7 @@ CREATE TABLE remote_tokens (
   lease_until timestamptz(3),
   credentials_fingerprint text,
   probed_at timestamptz(3),
+  refused_operations text[] DEFAULT ARRAY[]::text[],
   CONSTRAINT remote_tokens_token_has_times CHECK (token_ciphertext IS NULL OR (obtained_at IS NOT NULL AND renew_at IS NOT NULL AND expires_at IS NOT NULL))
 );
 COMMENT ON TABLE remote_tokens IS 'The tenant''s access token for the remote service (interface 2.2, 4.1, 5), shared by all replicas. One row, whose lease lets one replica at a time renew the token.';
@@ -749,6 +750,7 @@ COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the call that obtai
 COMMENT ON COLUMN remote_tokens.lease_until IS 'Until when the lease of that call is valid. Null if there is none.';
 COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash of the credentials and the address, by which a token of other credentials or another service is recognised. Null before the first attempt.';
 COMMENT ON COLUMN remote_tokens.probed_at IS 'When a person last requested a token before next_attempt_at. Null: never.';
+COMMENT ON COLUMN remote_tokens.refused_operations IS 'The classes of operations whose trial of a token was refused with a 401, and none of whose calls was accepted since. While rejected_at is null, these are refused alone.';
 INSERT INTO remote_tokens (name) VALUES ('tenant');
 
 CREATE TABLE audit_log (

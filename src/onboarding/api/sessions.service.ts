@@ -83,10 +83,7 @@ export class SessionsService implements OnModuleDestroy {
     }
   }
 
-  /**
-   * Waits for at most `waitMs`. Ends if the state changes, the watch ends, the caller may no longer act, `gone` aborts or the process
-   * stops.
-   */
+  /** Waits for at most `waitMs`. Ends if the state changes, the watch or process ends, `gone` aborts, or the caller may not act. */
   private async wait(awaited: Wait, key: Principal, waitMs: number, gone: AbortSignal) {
     if (this.isStopping) return;
     const waiter = { ...awaited, end: new WakeUp() };

@@ -14,10 +14,7 @@ import { bytesToWrite } from '../rules/write-sets.rules.js';
 /** The most readings per transaction. A larger transaction saves statements, but its longer row locks cost more. */
 const READINGS_PER_WRITE = 500;
 const RETRY_MS = 250;
-/**
- * How long to collect results before a write, which takes 11 round trips. Without the wait, a write at 10,000 reads/s had only five
- * changes.
- */
+/** How long to collect results before a write of 11 round trips. Without it, a write at 10,000 reads/s had only five changes. */
 const GATHER_MS = 50;
 /** Maximum bytes of responses that wait to be written. Above this limit, no session is read, so that responses cannot fill the memory. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;

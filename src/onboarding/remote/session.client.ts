@@ -138,10 +138,7 @@ export function findFlagDrift(seen: Observation): Drift[] {
 /** Matches the path of each startUrl (interface section 2.5), by which it is found under any name, also in a text or a link that escapes it. */
 const WEB_FLOW = /\/pv-onboarding\/|pv-onboarding(?:\\\/|%(?:25)*2F)/i;
 
-/**
- * Returns the JSON to record. Removes a byte order mark, which PostgreSQL rejects, and what opens the web flow: a startUrl, whatever its
- * name is, and a token.
- */
+/** Returns the JSON to record, without a byte order mark (PostgreSQL rejects it), any startUrl, whatever its name is, and any token. */
 export function recordableBody(body: string, fields: Fields): string {
   const withoutMark = body.startsWith('\ufeff') ? body.slice(1) : body;
   const links = typeof fields.startUrl === 'string' && fields.startUrl !== '' ? [fields.startUrl] : [];

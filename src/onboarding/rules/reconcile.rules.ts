@@ -244,10 +244,7 @@ function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session,
   return { reason, ...weighEnd(reason, mustLast, session, now, settings) };
 }
 
-/**
- * Compares the inverters. `present`: the recorded inverters that are not missing after the reading; `stillAbsent`: those of them that its
- * response does not list.
- */
+/** Compares the inverters. `present`: recorded and not missing after the reading; `stillAbsent`: those of them that its response omits. */
 // One response without an inverter may be a fault of the remote service. So an inverter is missing only if a later response does not list
 // it either, at least LASTING_INTERVALS after the first, and none between lists it. A response without a list says nothing.
 function compareInverters(reading: Reading, classification: Classification, { session, settings }: Context) {

@@ -94,8 +94,7 @@ const PLANS: Readonly<Record<OpenPhase, PhasePlan>> = {
   unrecognised: { first: 2, held: 20, tau: 1.2, ceiling: 1 },
   // Further inverters come within the hour after the first, or not at all. Nobody waits for them.
   settling: { first: 4, held: 0, tau: 4, ceiling: 4 },
-  // Few expired or lost sessions change again, and most of these within hours. Nobody waits for them, so reads may be up to two hours
-  // apart.
+  // Few expired or lost sessions change again, most of these within hours. Nobody waits for them, so reads may be two hours apart.
   late: { first: 8, held: 0, tau: 6, ceiling: 8 },
 };
 

@@ -63,9 +63,7 @@ const LOST_MS = 30 * DAY_MS;
 /** A session expires soon in the last tenth of its lifetime, at most a week: enough time to read a reminder. */
 const LAST_PART = 10;
 const LAST_MS = 7 * DAY_MS;
-/**
- * When to look again at facts that may change without a change of the session: reads of other sessions, and reads with the same response.
- */
+/** When to look again at what changes without the session: reads of other sessions, and reads with the same response. */
 const LOOK_AGAIN_MS = 15 * MINUTE_MS;
 const READ_MS = 10_000;
 
@@ -75,10 +73,7 @@ export function expiresSoonFrom(from: Date, expiresAt: Date): Date {
   return later(expiresAt, -Math.min(lifetimeMs / LAST_PART, LAST_MS));
 }
 
-/**
- * Decides why a session is stalled, the most important cause first. A cause that makes the other facts unreliable precedes those that
- * follow from them.
- */
+/** Decides why a session is stalled, the most important cause first. A cause that makes other facts unreliable precedes theirs. */
 export function stallOfSession(
   facts: SessionFacts,
   thresholds: SessionThresholds,
@@ -195,10 +190,7 @@ function startedNotCompleted(
   return { cause: 'started_not_completed', since, from: later(since, ownerMs), evidence };
 }
 
-/**
- * Returns when to look at facts that may change without a change of the session: reads with the same response, reads of other sessions, the
- * usual wait.
- */
+/** Returns when to look at what changes without the session: reads with the same response, reads of others, the usual wait. */
 function lookAgain(facts: SessionFacts, now: Date): Date | null {
   const { state, failures, failingSince, expiresAt, checkedAt, nextCheckAt } = facts;
   const times = [

@@ -115,10 +115,7 @@ const started = (sessionId: string, at: string): string =>
 /** Ends start $1 with session $2, which was recorded before. */
 export const END_START = `UPDATE session_starts SET ${started('$2', '$3')} WHERE id = $1`;
 
-/**
- * Inserts session $1 with its startUrl $2, its poll, the response of its start and its first transition, and ends the start that it comes
- * from, if any.
- */
+/** Inserts session $1 with its startUrl $2, poll, response of the start and first transition. Ends the start it comes from, if any. */
 // One statement instead of six: a start costs the caller a round trip for each.
 export const INSERT_SESSION = prepared('onboarding.insert_session')`
     WITH s AS MATERIALIZED (
@@ -170,8 +167,7 @@ export const EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts W
 
 export const FIND_EXPIRED_LEASES = `${EXPIRED_LEASES} ${FOR_ABANDONED_LEASES}`;
 
-// Counts an orphan for each start: its call may have started a session. Skips locked starts: another transaction is recording, repeating
-// or erasing them.
+// Counts an orphan for each start: its call may have started a session. Skips starts that another transaction has locked.
 export const END_ABANDONED_STARTS = `
     WITH abandoned AS MATERIALIZED (
       SELECT id FROM session_starts WHERE ${IS_EXPIRED} AND lease_token = ANY ($1) FOR UPDATE SKIP LOCKED

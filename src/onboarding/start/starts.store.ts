@@ -105,10 +105,7 @@ export class StartsStore {
     }
   }
 
-  /**
-   * Renews the lease before a retry. `sends`: the number of calls so far. Returns false if another process has taken over the start, or the
-   * database has refused twice.
-   */
+  /** Renews the lease before a retry after `sends` calls. Returns false if another process took over, or the database refused twice. */
   async repeat(start: LeasedStart, failure: StartFailure, sends: number): Promise<boolean> {
     const values = [start.id, start.leaseToken, failure.error, this.leaseMs, sends];
     const repeat = () => this.database.query(sql.REPEAT_START, values, OUTCOME);

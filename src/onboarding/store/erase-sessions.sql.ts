@@ -23,10 +23,7 @@ export const ERASE_STARTS = `
     RETURNING CASE WHEN s.last_error IS NOT NULL
                    THEN ${failedStart(`'${ERASED.reason}'`)} || '{"tenantReference": null}' END AS failed`;
 
-/**
- * Erases the data of sessions and closes them. Does not change the state or an earlier closed_at. Copies the time of the last
- * successful read from the poll.
- */
+/** Erases the data of sessions and closes them. Keeps the state and an earlier closed_at. Copies the last successful read from the poll. */
 export const ERASE_SESSIONS = `
     UPDATE onboarding_sessions s
        SET metadata = '{}', start_url_ciphertext = NULL, closed_at = coalesce(s.closed_at, $2), close_reason = 'erased',

@@ -74,10 +74,7 @@ export const UPSERT_INVERTERS = prepared('onboarding.upsert_inverters')`
     SELECT i."sessionId", i.id, i.at, i.at FROM jsonb_to_recordset($1::jsonb) AS i("sessionId" uuid, id uuid, at timestamptz)
     ON CONFLICT (session_id, id) DO UPDATE SET last_seen_at = excluded.last_seen_at, absent_since = NULL, missing_since = NULL`;
 
-/**
- * Marks inverters as absent at `at`, or no longer absent if `at` is null. An absent one was last seen by the previous successful read, so
- * its time becomes `last_seen_at`.
- */
+/** Marks inverters as absent at `at`, or as present if it is null. An absent one was last seen by the previous successful read. */
 export const MARK_ABSENT = `
     UPDATE inverters i
        SET absent_since = m.at, last_seen_at = CASE WHEN m.at IS NULL THEN i.last_seen_at ELSE greatest(i.last_seen_at, p.checked_at) END
@@ -124,10 +121,7 @@ export const SESSION_TO_REUSE = `
 export const CHECKED_AT = `
   CASE WHEN p.session_id IS NULL THEN s.last_checked_at WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END`;
 
-/**
- * When inverter `i` was last seen: if it is neither absent nor missing, at the last successful read of its session, but not before
- * first_seen_at.
- */
+/** When inverter `i` was last seen: unless absent or missing, at the last good read of its session, but not before first_seen_at. */
 export const LAST_SEEN_AT = `
   greatest(i.first_seen_at, CASE WHEN i.absent_since IS NOT NULL OR i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
 

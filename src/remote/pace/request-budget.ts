@@ -35,10 +35,7 @@ export class RequestBudget {
     this.intervalMs = 1_000 / ceiling;
   }
 
-  /**
-   * Takes a token and returns 0. If there is none, returns the milliseconds until the next attempt, or Infinity while tokens for `waiting`
-   * requests are being drawn.
-   */
+  /** Takes a token and returns 0. Without one, returns the ms until the next attempt, or Infinity while tokens for `waiting` are drawn. */
   take(now: number, waiting: number): number {
     if (this.ceiling === Infinity) return 0;
     const { tokens } = this;

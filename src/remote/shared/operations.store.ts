@@ -5,10 +5,7 @@ import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { BURST_MS } from '../pace/request-budget.js';
 
-/**
- * Notifies replicas of waits that the remote service has requested, and of breakers that open or close. Notifications may be lost, so
- * replicas also poll.
- */
+/** Notifies replicas of requested waits, and of breakers that open or close. They also poll, since a notification may be lost. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
 
 /** Executed four times a second by a replica that does not hear of changes, hence a prepared statement. */
@@ -18,10 +15,7 @@ const READ_OPERATIONS = prepared('remote.read_operations')`
       ${msUntil('open_until')} AS "openMs", failed_trials AS "failedTrials"
     FROM remote_operations`;
 
-/**
- * Returns the condition that calls of an operation are sent and succeed: no trouble is announced, and neither a breaker nor a wait is
- * known.
- */
+/** Returns the condition that calls of an operation are sent and succeed: no trouble is announced, no breaker or wait is known. */
 export const isSent = (operation: OperationClass): string => `
     NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', '${operation}')
                   AND (o.health <> 'healthy' OR o.open_until IS NOT NULL OR o.quiet_until > now()))`;

@@ -229,9 +229,7 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
   return { sent, result: 'succeeded', ...(isRefusal(status) && { fault }) };
 }
 
-/**
- * Returns whether the service responds, so that the breaker counts a success, but refuses the call or its path: the status shows an error.
- */
+/** Returns whether the service responds (a success for the breaker), but refuses the call or its path (an error in the status). */
 export const isRefusal = (status: number): boolean => [401, 403, 405, 501].includes(status);
 
 export function classifyFailure(error: unknown): Exchanged {

@@ -143,8 +143,7 @@ function renewing(
 }
 
 /** Returns whether the response to the base probe shows that the service is up. */
-// The interface does not describe this response. A 401, 403 or 404 comes from a service that is up. A redirect may lead to a maintenance
-// page.
+// The interface does not describe it. A 401, 403 or 404 comes from a service that is up. A redirect may lead to a maintenance page.
 export function isUp(sent: Sent): boolean {
   if (sent.kind !== 'response') return false;
   const { status } = sent.response;

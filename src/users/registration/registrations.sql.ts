@@ -32,10 +32,7 @@ export const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 /** The statuses of a registration of which nobody knows yet whether its user will exist. */
 export const UNDECIDED = `('pending', 'uncertain')`;
 
-/**
- * Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore, or if
- * the key $6 has been revoked.
- */
+/** Inserts an intent, leased to the caller. No row: its reference is live, or unchecked after a restore, or the key $6 is revoked. */
 // The partial unique index lets only one of several concurrent requests insert a row. The other requests wait for its commit.
 export const OPEN_INTENT = prepared('registrations.open_intent')`
     INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)

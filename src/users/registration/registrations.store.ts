@@ -47,10 +47,7 @@ export class RegistrationsStore {
 
   constructor(private readonly database: Database) {}
 
-  /**
-   * Inserts the intent, leased to the sender. Returns null if a live registration exists, an uncertain one was inserted, or the caller of the
-   * request may no longer act.
-   */
+  /** Inserts the intent, leased to the sender. Returns null if one is live, it is inserted as uncertain, or the caller may not act. */
   async openIntent(request: RegistrationRequest): Promise<Claim | null> {
     const { tenantReference, eans, metadata } = request;
     const [claim] = await this.claim(sql.OPEN_INTENT, [tenantReference, eans, metadata, actingKey()]);
@@ -63,10 +60,7 @@ export class RegistrationsStore {
     return requireActing(this.database);
   }
 
-  /**
-   * Claims the registration. Returns null if the registration is not due or is already claimed, or the caller of the request may no longer
-   * act.
-   */
+  /** Claims the registration. Returns null if it is not due, is already claimed, or the caller of the request may no longer act. */
   async claimOne(id: string): Promise<Claim | null> {
     return (await this.claim(sql.CLAIM_ONE, [id, actingKey()]))[0] ?? null;
   }

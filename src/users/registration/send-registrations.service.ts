@@ -118,10 +118,7 @@ export class RegistrationSender extends BackgroundTasks {
     super('registrations could not be claimed', ROLE !== 'api', STOP_WITHIN_MS);
   }
 
-  /**
-   * Sends the call. Returns null if a newer call or a decision came first, or the outcome could not be stored. `priority` is `foreground` if
-   * a request waits for it.
-   */
+  /** Sends the call. Returns null if a newer call or a decision came first, or nothing was stored. `foreground`: a request waits for it. */
   send(claim: Claim, priority: Priority): Promise<Settled | null> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };

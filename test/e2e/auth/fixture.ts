@@ -28,8 +28,8 @@ export interface TokenService extends RawServer {
   respondToTokenRequest:
     ((request: RawRequest) => Promise<Buffer | undefined> | Buffer | undefined) | undefined;
   readonly accepted: Set<string>;
-  /** If true, the response to every call is 401, but token requests still succeed. */
-  refuseCalls: boolean;
+  /** Returns whether the response to a call is 401. True: to every call. Token requests still succeed. */
+  refuseCalls: boolean | ((call: RawRequest, token: string) => boolean);
 }
 
 export async function startTokenService(expiresIn: unknown = 1_209_600): Promise<TokenService> {
@@ -61,7 +61,9 @@ export async function startTokenService(expiresIn: unknown = 1_209_600): Promise
     }
     calls.push(request);
     const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
-    return service.refuseCalls || !service.accepted.has(token) ? reply(401, '') : reply(200, '{}');
+    const { refuseCalls } = service;
+    const isRefused = typeof refuseCalls === 'function' ? refuseCalls(request, token) : refuseCalls;
+    return isRefused || !service.accepted.has(token) ? reply(401, '') : reply(200, '{}');
   };
   return service;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { type BearerTokens, isTokenRefused } from '../../../src/auth/bearer-tokens.js';
 import type { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
@@ -18,7 +18,7 @@ import {
   tally,
   type TokenService,
 } from './fixture.js';
-import { CREDENTIALS, readSession, registerUser, reply } from '../remote/fixture.js';
+import { CREDENTIALS, type RawRequest, readSession, registerUser, reply } from '../remote/fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
 let database: TestDatabase;
@@ -327,6 +327,91 @@ describe('a token that is refused', () => {
   });
 });
 
+describe('a token that is refused for one class of operations', () => {
+  const register = (one: Replica) => one.authorised.send(registerUser, 'tenant');
+  const isRead = ({ method }: RawRequest) => method === 'GET';
+  const eventsOf = (one: Replica) => one.database.query('SELECT name FROM domain_events');
+
+  /** Lets the service refuse reads, until the replica knows that only these are refused. */
+  async function refuseReads(one: Replica, refuses: TokenService['refuseCalls'] = isRead): Promise<void> {
+    await one.read();
+    service.refuseCalls = refuses;
+    await one.read();
+    await waitFor('only reads are refused', async () => {
+      await register(one);
+      return (await one.read()).kind === 'response';
+    });
+  }
+
+  it('stays in use for the others on all replicas, and is forgotten once a call of the class is served', async () => {
+    const [one, other] = [replica(), replica()];
+    const announce = jest.spyOn(one.remote.peers, 'announce');
+    await other.read();
+    await refuseReads(one);
+    for (let i = 0; i < 5; i++)
+      for (const each of [one, other])
+        expect(tally(await Promise.all([each.read(), register(each)]))).toEqual({ '401': 1, '200': 1 });
+    expect(await one.store.getStatus()).toMatchObject({ state: 'valid', failures: 0 });
+    expect(service.tokenRequests).toHaveLength(2);
+    expect(await eventsOf(one)).toEqual([]);
+    const trouble = ['read_session', 'status 401, while other calls are accepted'];
+    // By each replica.
+    expect(announce.mock.calls).toEqual([trouble, trouble]);
+    service.refuseCalls = false;
+    expect(tally([await one.read()])).toEqual({ '200': 1 });
+    expect(announce.mock.calls).toEqual([trouble, trouble, ['read_session', null]]);
+    await waitFor('it is forgotten', async () => (await one.store.read()).refusedOperations.length === 0);
+    // The other replica learns it from the row, so it soon requests another token if this one ends.
+    service.accepted.clear();
+    await waitFor('it has another token', async () => tally([await other.read()])['200'] === 1);
+    announce.mockRestore();
+  });
+
+  it('is not renewed for the class while the calls of another replica are on trial', async () => {
+    const [one, other] = [replica(), replica()];
+    await refuseReads(one);
+    await one.database.query(`UPDATE remote_tokens SET obtained_at = obtained_at - interval '4 minutes'`);
+    await register(other);
+    service.refuseCalls = true;
+    await replica().authorised.send({ ...registerUser, operation: 'start_session' }, 'tenant');
+    await one.database.query(`UPDATE remote_tokens SET obtained_at = obtained_at - interval '4 minutes'`);
+    const tokens = service.tokenRequests.length;
+    const looks = jest.spyOn(other.store, 'read');
+    await waitFor('it has looked twice whether to renew', async () => {
+      await other.read();
+      return looks.mock.calls.length >= 2;
+    });
+    expect(service.tokenRequests).toHaveLength(tokens);
+    looks.mockRestore();
+  });
+
+  it('is renewed for the class every five minutes while it is refused, and calls of others never wait', async () => {
+    const one = replica();
+    await refuseReads(one);
+    await one.database.query(`UPDATE remote_tokens SET obtained_at = obtained_at - interval '5 minutes'`);
+    const tokens = [...service.accepted];
+    service.refuseCalls = (call, token) => isRead(call) && tokens.includes(token);
+    const fresh = replica();
+    await register(fresh);
+    expect(service.tokenRequests).toHaveLength(2);
+    await waitFor('reads are served', async () => {
+      expect(tally([await register(fresh)])).toEqual({ '200': 1 });
+      return tally([await fresh.read()])['200'] === 1;
+    });
+    expect(service.tokenRequests).toHaveLength(3);
+    expect(await eventsOf(fresh)).toEqual([]);
+  });
+
+  it('is renewed as ever once it is refused for others, too', async () => {
+    const one = replica();
+    await refuseReads(one);
+    service.refuseCalls = false;
+    service.accepted.clear();
+    expect(tally([await register(one), await one.read()])).toEqual({ '200': 2 });
+    expect(service.tokenRequests).toHaveLength(3);
+  });
+});
+
 describe('credentials that the token endpoint refuses', () => {
   it('block all calls and are retried slowly', async () => {
     service.respondToTokenRequest = () =>
@@ -359,10 +444,10 @@ describe('credentials that the token endpoint refuses', () => {
     const corrected = replica();
     expect(tally([await corrected.read()])).toEqual({ '200': 1 });
     const memory = old.tokens as unknown as {
-      refusal: undefined;
+      refusals: Map<unknown, unknown>;
       rejectedUntil: number;
     };
-    memory.refusal = undefined;
+    memory.refusals.clear();
     // Prolongs the wait of 5 s, so that it does not end before the next read.
     memory.rejectedUntil += 60_000;
     expect(tally([await old.read()])).toEqual(refused);
