@@ -32,7 +32,7 @@ it('several responses about the same wait count once', () => {
   expect(describeTrouble(requested(33, 0, 0.01, 1))).toBeNull();
   expect(requested(10, 0, 60, 61)).toEqual([
     { from: 0, until: 10_000 },
-    { from: 60_000, until: 71_000 },
+    { from: 60_000, until: 71_000, longestMs: 10_000 },
   ]);
 });
 
