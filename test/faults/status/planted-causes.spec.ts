@@ -2,7 +2,6 @@ import { rootCertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { Browser } from 'playwright-core';
-import { plainly } from '../../../console/src/rules/sentence.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { tlsFilesOf } from '../../../src/platform/http-client/tls-files.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
@@ -352,11 +351,13 @@ async function expectNamed(
   });
 }
 
-/** Returns what the console shows of the reasons: the sentence of a cause, and the title of what probably follows from another one. */
+/** Returns what the console shows of the reasons: the sentence of a cause, its operation in words, and the title of what probably follows. */
 function shownOf(reasons: Cause['reasons']): string[] {
   const present = new Set(Object.keys(reasons) as ReasonCode[]);
   return Object.entries(reasons).map(([code, words]) =>
-    causeOf(code as ReasonCode, present) === null ? plainly(words) : REASONS[code as ReasonCode].title,
+    causeOf(code as ReasonCode, present) === null
+      ? words.replace(/^([a-z]+)_([a-z]+): /, '$1 $2: ')
+      : REASONS[code as ReasonCode].title,
   );
 }
 
