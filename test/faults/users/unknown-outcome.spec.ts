@@ -95,15 +95,16 @@ async function start(send: (request: RemoteRequest, sendOnce: Remote['send']) =>
 
 /** Registers one user per fault and round. Returns the tenant references by fault. */
 async function meetFaults(app: TestApp, rounds: number): Promise<Map<string, string[]>> {
-  const references = new Map<string, string[]>();
+  const references = new Map(Object.keys(FAULTS).map((name) => [name, [] as string[]]));
   const waiting: string[] = [];
-  for (const [name, { fault }] of Object.entries(FAULTS)) {
-    const own = Array.from({ length: rounds }, (_, round) => `${name} ${round}.`);
-    for (const reference of own) {
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, { fault }] of Object.entries(FAULTS)) {
+      const reference = `${name} ${round}.`;
       await sandbox.control.addFault({ ...fault, operation: 'register_user', contains: `"${reference}"` });
+      references.get(name)!.push(reference);
+      // One is served between two faults, because five refusals in a row would be those of a firewall.
+      waiting.push(reference, `served after ${reference}`);
     }
-    references.set(name, own);
-    waiting.push(...own);
   }
   const api = TestClient.of(app);
   const register = (tenantReference: string) =>
