@@ -92,7 +92,7 @@ const SELECT_FOREIGN_FIELDS = prepared('users.select_foreign_fields')`
 
 // One statement instead of four: a registration costs the caller a round trip for each. Sorts the locations by id, so that two transactions
 // that insert the same ones cannot deadlock.
-const CONFIRM_USER = prepared('registrations.confirm_user')`
+export const CONFIRM_USER = prepared('registrations.confirm_user')`
     WITH given AS MATERIALIZED (
       SELECT * FROM jsonb_to_record($2::jsonb) AS given (
         id uuid, "tenantReference" text, "tenantName" text, "firstName" text, "lastName" text, email text, "createdAt" timestamptz,

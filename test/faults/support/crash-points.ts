@@ -4,7 +4,7 @@ import { SessionReader } from '../../../src/onboarding/remote/session-reader.ser
 import { MOVE_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
 import { LOCK_START } from '../../../src/onboarding/start/starts.sql.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
-import { MOVE_REGISTRATION } from '../../../src/users/registration/registrations.sql.js';
+import { CONFIRM_USER } from '../../../src/users/registration/confirm-user.store.js';
 
 /** Steps of reading a session, in order, at which a process can be killed. */
 export const READ_STEPS = [
@@ -67,8 +67,7 @@ function watchMoves(database: Database, reach: Reach): void {
       const result = await work({
         ...tx,
         query: async <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
-          saves ||=
-            statement === LOCK_START || (statement === MOVE_REGISTRATION && values[1] === 'registered');
+          saves ||= statement === LOCK_START || statement === CONFIRM_USER;
           if (statement === MOVE_SESSIONS) {
             moved = (JSON.parse(String(values[0])) as unknown[]).length;
             await reach('before state', moved);
