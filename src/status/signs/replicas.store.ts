@@ -21,14 +21,10 @@ const BEAT_REPLICA = `
     signs = excluded.signs, clock_offset_seconds = excluded.clock_offset_seconds
   RETURNING 1000 * extract(epoch FROM (SELECT at FROM latest) - clock_timestamp())::float8 AS "setBackMs"`;
 
-/**
- * Statements that make what was planned by the wrong clock due earlier by as much ($1), each for one column and at most 10,000 rows. Plans
- * that are far closer or far later than the step are those of the right clock.
- */
+/** The columns with the time at which something is done next, or until which it is left alone. */
 const FIND_PLANS = `
-  SELECT format('UPDATE %1$I SET %2$I = %2$I - $1::float8 * interval ''1 ms'' WHERE ctid = ANY (ARRAY(
-                   SELECT ctid FROM %1$I WHERE %2$I > clock_timestamp() + 0.5 * $1::float8 * interval ''1 ms''
-                     AND %2$I <= clock_timestamp() + 1.5 * $1::float8 * interval ''1 ms'' LIMIT 10000)) RETURNING 1', table_name, column_name) AS text
+  SELECT format('UPDATE %1$I SET %2$I = %2$I - $1::float8 * interval ''1 ms''
+                 WHERE %2$I > clock_timestamp() + $1::float8 / 2 * interval ''1 ms'' AND %2$I < ''infinity''', table_name, column_name) AS text
   FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
   WHERE table_schema = 'public' AND table_type = 'BASE TABLE'
     AND column_name ~ '^(.+_)?(due_at|look_at|look_again_at|attempt_at|measure_after|(lease|quiet|open|trouble)_until)$'`;
@@ -66,11 +62,12 @@ export class ReplicasStore {
 
   /**
    * Makes what was planned by the clock before it was set back due earlier by as much. Otherwise it would wait until the clock shows that
-   * time again. What the right clock planned for such a time is done too early, which does no harm: all work checks its conditions again.
+   * time again. What else was planned for later may be done too early, which does no harm: all work checks its conditions again.
    */
   async bringForward(setBackMs: number): Promise<void> {
+    // One statement for each column, so that each holds its locks briefly. Repeating them changes little: most plans are near by then.
     for (const { text } of await this.database.query<{ text: string }>(FIND_PLANS))
-      while ((await this.database.query(text, [setBackMs])).length > 0);
+      await this.database.query(text, [setBackMs]);
     await this.database.query(DELETE_AHEAD);
   }
 
