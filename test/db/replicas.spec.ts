@@ -294,7 +294,6 @@ describe('the heartbeat of a replica', () => {
       beat: async (lifeMs, { readsPerSecond }) => {
         lives.add(lifeMs);
         figures.push(readsPerSecond);
-        return 0;
       },
       leave: async () => {},
     };

@@ -20,8 +20,6 @@ const BEAT_EVERY_MS = 2_000;
 /** A replica counts as dead this long after its last heartbeat. */
 const LIFE_MS = 5_000;
 const READS_PERIOD_MS = 10_000;
-/** A smaller step back of the database's clock prolongs no plan by much. It is longer than twice the default leases. */
-const SET_BACK_MS = 300_000;
 const UNCONFIRMED = 'PostgreSQL has not confirmed it';
 
 /** Writes the heartbeat of this replica, with its figures, for the other replicas and the status. */
@@ -35,7 +33,6 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
   /** When this process sent its last sign of life that PostgreSQL has confirmed, by performance.now(). */
   private givenAt = performance.now();
   private error = UNCONFIRMED;
-  private setBackMs = 0;
   private readonly loop = new Loop({
     step: () => this.beat(),
     onError: (error, failures) => {
@@ -93,7 +90,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
       ...countSlow(latest, now),
     }));
     const waitingForConnectionsSeconds = this.database.use.waitingSeconds();
-    const setBackMs = await this.store.beat(LIFE_MS, {
+    await this.store.beat(LIFE_MS, {
       role: this.environment.ROLE,
       readsPerSecond: Math.round(this.reads.perSecond * 1_000) / 1_000,
       isPaced: this.remote.budget.isPaced,
@@ -115,17 +112,6 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     });
     this.givenAt = now;
     this.error = UNCONFIRMED;
-    // Remembers it until the plans have been brought forward, as the next heartbeats no longer show it.
-    if (setBackMs > SET_BACK_MS) this.setBackMs = setBackMs;
-    if (this.setBackMs > 0) await this.bringForward();
     return BEAT_EVERY_MS;
-  }
-
-  private async bringForward(): Promise<void> {
-    await this.store.bringForward(this.setBackMs);
-    this.logger.warn(
-      `the clock of the database was set back by ${Math.round(this.setBackMs / 1_000)} s: what was planned by it is done earlier by as much`,
-    );
-    this.setBackMs = 0;
   }
 }

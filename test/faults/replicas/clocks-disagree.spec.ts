@@ -102,27 +102,6 @@ describe('R5: clocks may disagree', () => {
     expect(ledger.tokens).toHaveLength(1);
   });
 
-  it('with the past: after the clock of the database was set back, nothing waits for the time that it had shown', async () => {
-    replicas = await startReplicas({ count: 1, environment: { ROLE: 'api' } });
-    await seed();
-    const AHEAD = `interval '3 hours'`;
-    await database().transaction(async (tx) => {
-      await tx.query(
-        `UPDATE session_polls SET due_at = due_at + ${AHEAD}, claimed_at = claimed_at + ${AHEAD}`,
-      );
-      await tx.query(`UPDATE tasks SET due_at = clock_timestamp() + every_ms * interval '1 ms' + ${AHEAD}`);
-      await tx.query(`UPDATE read_budget SET measure_after = clock_timestamp() + ${AHEAD}`);
-      await tx.query(`UPDATE remote_replicas SET seen_at = seen_at + ${AHEAD}`);
-    });
-    const READ_WAITING = `
-      SELECT FROM session_polls WHERE due_at > clock_timestamp()
-      UNION ALL SELECT FROM tasks WHERE due_at > clock_timestamp() + every_ms * interval '1 ms' AND due_at < 'infinity'
-      UNION ALL SELECT FROM read_budget WHERE measure_after > clock_timestamp()
-      UNION ALL SELECT FROM remote_replicas WHERE seen_at > clock_timestamp()`;
-    expect((await database().query(READ_WAITING)).length).toBeGreaterThan(SESSIONS);
-    await waitFor('nothing waits', async () => (await database().query(READ_WAITING)).length === 0);
-  });
-
   itAtLength("turns red when leases go by the replicas' own clocks", async () => {
     replicas = await startReplicas({
       count: CLOCKS_MS.length,
