@@ -17,4 +17,4 @@ SELECT t.name,
 COMMENT ON VIEW admin.remote_tokens IS 'The access token for the remote service: its age and failures, never its value.';
 COMMENT ON COLUMN admin.remote_tokens.present IS 'Whether there is a token.';
 COMMENT ON COLUMN admin.remote_tokens.being_renewed IS 'Whether a replica is requesting or trying a token now.';
-COMMENT ON COLUMN admin.remote_tokens.refused_operations IS 'The classes of operations that are refused alone, unless rejected_at is set.';
+COMMENT ON COLUMN admin.remote_tokens.refused_operations IS 'The classes of operations whose trial of a token was refused with a 401, and none of whose calls was accepted since.';

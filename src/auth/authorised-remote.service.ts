@@ -42,9 +42,7 @@ export class AuthorisedRemote {
       return (last = await this.remote.send(withToken(request, token)));
     };
     const { operation } = request;
-    const isOdd = this.refusals.isOdd(request);
-    const onRefusedAlone = () => this.block(operation, 'status 401, while other calls are accepted');
-    const sent = await tokens.send({ send, operation, isOdd, onRefusedAlone }, userId);
+    const sent = await tokens.send({ send, operation, isOdd: this.refusals.isOdd(request) }, userId);
     const isRejected = sent.kind === 'not_sent' && sent.reason === 'credentials_rejected';
     if (isRejected && last !== undefined) this.refusals.recordRefused(request);
     if (isServed(sent)) {

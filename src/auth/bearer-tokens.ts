@@ -5,8 +5,6 @@ export interface TokenCall {
   readonly operation: OperationClass;
   /** Whether a 401 is about this call, not about the token: other calls were served since the service last refused this call. */
   readonly isOdd: boolean;
-  /** Called if the calls of this class are refused, although the service accepts the token for others. */
-  onRefusedAlone(): void;
 }
 
 // The interface names a "user access token" (section 5.7) but does not describe it. See src/remote/README.md.

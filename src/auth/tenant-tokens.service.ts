@@ -62,7 +62,7 @@ interface Renewal {
  * - rejected (`rejected_at` is set, `failures` > 0): a fresh token or the credentials were refused. Calls end as `credentials_rejected`
  *   without a request until `next_attempt_at`; then one call is the next trial. A class whose trial was refused leaves it to others for 3 s.
  * - in use, with `refused_operations`: trials by calls of these classes were refused, and one by another call was accepted. A 401 to them
- *   is returned as it is, and the token is renewed every 5 minutes while they get one. Once a call of a class is accepted, it leaves the list.
+ *   blocks nobody, and the token is renewed every 5 minutes while they get one. Once a call of a class is accepted, it leaves the list.
  * - of other credentials: a replica with other settings wrote it. It is not used, and the next call of ours replaces it.
  *
  * Who writes
@@ -100,6 +100,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
   private acceptedAt = -Infinity;
+  private looksAt = -Infinity;
   private lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -120,9 +121,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     const sent = await this.sendWith(token.value, call);
     if (!isTokenRefused(sent, call)) return sent;
     if (token.refusedAlone.has(call.operation)) {
-      call.onRefusedAlone();
-      token.renewAt = Math.min(token.renewAt, performance.now() + REMEMBER_MS);
-      return sent;
+      const newer = await this.newerThan(token);
+      return newer === undefined ? sent : this.sendWith(newer.value, call);
     }
     if (token.generation === this.cached?.generation) {
       // A call that was sent later was accepted, so the token is valid. Sends this call once more with the same token.
@@ -133,6 +133,16 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     this.refusedGeneration = Math.max(this.refusedGeneration, token.generation);
     const other = await this.acquire(call);
     return other.kind === 'token' ? this.sendWith(other.value, call) : other;
+  }
+
+  /** Looks at most once a second whether a newer token is stored, or may be requested for a class that is refused alone. */
+  private async newerThan({ generation }: Token): Promise<Token | undefined> {
+    const now = performance.now();
+    if (now >= this.looksAt) {
+      this.looksAt = now + REMEMBER_MS;
+      await this.inTurn(() => this.step('renewal'));
+    }
+    return this.cached !== undefined && this.cached.generation > generation ? this.cached : undefined;
   }
 
   /** Requests a token even if the next attempt is not due yet. All replicas together do this at most every 5 s. */

@@ -53,12 +53,7 @@ export class ExchangedUserTokens extends BearerTokens {
     const path = `/api/v1/ssa/users/${encodeURIComponent(userId)}/token`;
     const request = { operation: 'token', method: 'POST', path } as const;
     const send = (token: string) => this.remote.send(withToken(request, token));
-    const sent = await this.tenantTokens.send({
-      send,
-      operation: 'token',
-      isOdd: false,
-      onRefusedAlone() {},
-    });
+    const sent = await this.tenantTokens.send({ send, operation: 'token', isOdd: false });
     const outcome = outcomeOf(sent, ({ body }) => readTokenResponse(readObject(body), new Date()));
     renew(outcome.kind === 'done' ? 0.8 * outcome.value.life.lifetimeMs : 5_000);
     return outcome.kind === 'done' ? outcome.value.value : withoutToken(outcome);

@@ -750,7 +750,7 @@ COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the call that obtai
 COMMENT ON COLUMN remote_tokens.lease_until IS 'Until when the lease of that call is valid. Null if there is none.';
 COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash of the credentials and the address, by which a token of other credentials or another service is recognised. Null before the first attempt.';
 COMMENT ON COLUMN remote_tokens.probed_at IS 'When a person last requested a token before next_attempt_at. Null: never.';
-COMMENT ON COLUMN remote_tokens.refused_operations IS 'The classes of operations whose trial of a token was refused with a 401, and none of whose calls was accepted since. While rejected_at is null, these are refused alone.';
+COMMENT ON COLUMN remote_tokens.refused_operations IS 'The classes of operations whose trial of a token was refused with a 401, and none of whose calls was accepted since. While rejected_at is null, a 401 to them says nothing about the token.';
 INSERT INTO remote_tokens (name) VALUES ('tenant');
 
 CREATE TABLE audit_log (

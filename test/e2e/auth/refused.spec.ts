@@ -345,7 +345,6 @@ describe('a token that is refused for one class of operations', () => {
 
   it('stays in use for the others on all replicas, and is forgotten once a call of the class is served', async () => {
     const [one, other] = [replica(), replica()];
-    const announce = jest.spyOn(one.remote.peers, 'announce');
     await other.read();
     await refuseReads(one);
     for (let i = 0; i < 5; i++)
@@ -354,17 +353,28 @@ describe('a token that is refused for one class of operations', () => {
     expect(await one.store.getStatus()).toMatchObject({ state: 'valid', failures: 0 });
     expect(service.tokenRequests).toHaveLength(2);
     expect(await eventsOf(one)).toEqual([]);
-    const trouble = ['read_session', 'status 401, while other calls are accepted'];
-    // By each replica.
-    expect(announce.mock.calls).toEqual([trouble, trouble]);
     service.refuseCalls = false;
     expect(tally([await one.read()])).toEqual({ '200': 1 });
-    expect(announce.mock.calls).toEqual([trouble, trouble, ['read_session', null]]);
     await waitFor('it is forgotten', async () => (await one.store.read()).refusedOperations.length === 0);
     // The other replica learns it from the row, so it soon requests another token if this one ends.
     service.accepted.clear();
     await waitFor('it has another token', async () => tally([await other.read()])['200'] === 1);
-    announce.mockRestore();
+  });
+
+  it('is renewed at once for a class that was refused in an outage of all', async () => {
+    const one = replica();
+    await one.read();
+    service.refuseCalls = true;
+    for (const call of [one.read, () => register(one)]) {
+      await one.database.query('UPDATE remote_tokens SET next_attempt_at = NULL');
+      await call();
+    }
+    expect((await one.store.read()).refusedOperations).toEqual(['read_session', 'register_user']);
+    service.refuseCalls = false;
+    await waitFor('it is accepted', async () => (await one.read()).kind === 'response');
+    await one.database.query(`UPDATE remote_tokens SET obtained_at = obtained_at - interval '1 hour'`);
+    service.accepted.clear();
+    expect(tally([await register(one)])).toEqual({ '200': 1 });
   });
 
   it('is not renewed for the class while the calls of another replica are on trial', async () => {
