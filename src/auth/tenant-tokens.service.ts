@@ -32,7 +32,7 @@ interface Token {
   readonly generation: number;
   readonly expiresAt: number;
   /** The classes of operations that are refused alone: a 401 to them says nothing about the token. */
-  readonly refusedAlone: Set<OperationClass>;
+  refusedAlone: Set<OperationClass>;
   renewAt: number;
 }
 
@@ -124,7 +124,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
       const newer = await this.newerThan(token);
       return newer === undefined ? sent : this.sendWith(newer.value, call);
     }
-    if (token.generation === this.cached?.generation) {
+    if (token === this.cached) {
       // A call that was sent later was accepted, so the token is valid. Sends this call once more with the same token.
       if (this.acceptedAt > sentAt) return this.sendWith(token.value, call);
       this.cached = undefined;
@@ -247,12 +247,10 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
 
   private keep(row: TokenRow): Token {
     const { token, generation, refusedOperations } = row;
+    const refusedAlone = new Set(refusedOperations);
+    if (this.cached?.generation === generation) return Object.assign(this.cached, { refusedAlone });
     const after = (at: Date) => performance.now() + at.getTime() - row.now.getTime();
-    // Looks at most once a second whether to renew it.
-    const leastRenewAt = this.cached?.generation === generation ? performance.now() + REMEMBER_MS : 0;
-    const renewAt = Math.max(after(row.renewAt!), leastRenewAt);
-    const expiresAt = after(row.expiresAt!);
-    const refusedAlone = new Set(row.rejectedAt === null ? refusedOperations : []);
+    const [renewAt, expiresAt] = [after(row.renewAt!), after(row.expiresAt!)];
     const kept: Token = { kind: 'token', value: token!, generation, refusedAlone, renewAt, expiresAt };
     if (row.rejectedAt === null) this.cached = kept;
     return kept;

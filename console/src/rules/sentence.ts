@@ -1,9 +1,10 @@
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
+import { texts } from '../texts.js';
 
-/** Matches the words of the API. Any other name, such as that of a table, stays as a person has to type it. */
-const WORDS =
-  /\b(?:awaiting_owner|awaiting_installation|register_user|start_session|read_session|pass_through)\b/gi;
+/** Returns whether a name is a state or an operation. Any other, such as that of a table, stays as a person has to type it. */
+const isWord = (name: string): boolean =>
+  name.startsWith('awaiting_') || Object.hasOwn(texts.operations, name);
 
 /** A part of a sentence: words, a call of the API such as `POST /api/v1/…`, or an instant in UTC. */
 export interface Part {
@@ -27,4 +28,4 @@ export const partsOf = (sentence: string): Part[] =>
 export const plainly = (words: string): string =>
   words
     .replace(/\b(\d{3,}) s\b/g, (_, seconds: string) => formatSeconds(Number(seconds)))
-    .replace(WORDS, wordsOf);
+    .replace(/\b[a-z]+(?:_[a-z]+)+\b/gi, (name) => (isWord(name.toLowerCase()) ? wordsOf(name) : name));

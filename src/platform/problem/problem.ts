@@ -149,7 +149,7 @@ export const PROBLEMS = {
   remote_credentials_rejected: kind(
     502,
     'The Solar Curtailment Service does not accept our credentials',
-    'A call passed on by `/scs/{path}` was refused with a 401, also with a new access token: the fault is in our credentials, not in the key of the caller. Nothing was done.',
+    'A call passed on by `/scs/{path}` was refused with a 401: the fault is in our credentials, not in the key of the caller. Nothing was done.',
   ),
   remote_response_lost: kind(
     502,

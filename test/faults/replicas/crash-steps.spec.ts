@@ -94,7 +94,7 @@ describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
     return counts!;
   }
 
-  itAtLength('when a replica is killed before it can respond', async () => {
+  it('when a replica is killed before it can respond', async () => {
     const { count, wrong } = await countSaved(crash);
     promise('R2', {
       figure: `${count} ${saved.what} killed at "${SAVED_STEP}": ${wrong} without their one event`,
