@@ -7,8 +7,8 @@ import { Responses } from '../remote/responses.service.js';
 import type { NotSent, OperationClass, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import { type BearerTokens, isTokenAccepted, isTokenRefused, type TokenCall } from './bearer-tokens.js';
-import { type Claim, coolDownMs, planFailure, planToken, renewAfterMs } from './token-plan.rules.js';
-import type { TokenRow } from './token-plan.rules.js';
+import { coolDownMs, planFailure, planToken, refusedCallMs, renewAfterMs } from './token-plan.rules.js';
+import type { Claim, TokenRow } from './token-plan.rules.js';
 import { findTokenDrift, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
 import { LEASE_MS, TokenStore } from './token.store.js';
 
@@ -39,8 +39,11 @@ interface Token {
 /** A token to send a call with, the reason why there is none, or the response to the call if the call was a trial. */
 type Acquired = Token | Sent;
 
-/** The call that waits for a token. No call waits for a renewal or a probe. */
-type Purpose = TokenCall | 'renewal' | 'probe';
+/** A call that waits for a token, and when it was first sent. */
+type WaitingCall = TokenCall & { readonly sentAt?: number };
+
+/** No call waits for a renewal or a probe. */
+type Purpose = WaitingCall | 'renewal' | 'probe';
 
 /** `waitMs`: how long all replicas wait before the next attempt. */
 interface Renewal {
@@ -131,7 +134,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
       this.logger.warn(`the remote service refused the token of generation ${token.generation}`);
     }
     this.refusedGeneration = Math.max(this.refusedGeneration, token.generation);
-    const other = await this.acquire(call);
+    const other = await this.acquire({ ...call, sentAt });
     return other.kind === 'token' ? this.sendWith(other.value, call) : other;
   }
 
@@ -167,7 +170,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return sent;
   }
 
-  private async acquire(call: TokenCall): Promise<Acquired> {
+  private async acquire(call: WaitingCall): Promise<Acquired> {
     const { cached } = this;
     const { operation } = call;
     const now = performance.now();
@@ -272,14 +275,16 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   }
 
   /** Tests the stored token or a new one with the call, for all replicas. Throws only while the call has had no effect. */
-  private async test(row: TokenRow, plan: Claim, lease: string, call: TokenCall): Promise<Renewal> {
+  private async test(row: TokenRow, plan: Claim, lease: string, call: WaitingCall): Promise<Renewal> {
     let sent = plan.withStored ? await this.sendWith(row.token!, call) : null;
     if (sent === null || (plan.mayReplace && isTokenRefused(sent, call))) {
       const renewal = await this.obtain(row, lease, plan);
       if (renewal.acquired?.kind !== 'token') return renewal;
       sent = await this.sendWith(renewal.acquired.value, call);
     }
-    if (isTokenAccepted(sent)) {
+    // A call that was sent later than this one was accepted meanwhile, so a refusal concerns only this call.
+    const isAlone = row.rejectedAt === null && this.acceptedAt > (call.sentAt ?? Infinity);
+    if (isTokenAccepted(sent) || isAlone) {
       await this.store.accept(lease, call.operation).catch(this.warn);
       return { acquired: sent, waitMs: 0 };
     }
@@ -290,7 +295,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     const { operation } = call;
     const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0, operation };
     await this.store.fail(lease, failure).catch(this.warn);
-    return this.fail('credentials_rejected', coolDownMs(failures + 1));
+    const refused = this.refuse('credentials_rejected', refusedCallMs(failures + 1));
+    return { acquired: refused, waitMs: coolDownMs(failures + 1) };
   }
 
   private async obtain(row: TokenRow, lease: string, { isTrial }: Claim): Promise<Renewal> {

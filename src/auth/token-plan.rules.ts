@@ -92,6 +92,9 @@ export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
   return { kind: 'claim', isTrial, withStored, mayReplace };
 }
 
+/** How long the call of a refused trial waits at least, so that another call of its class is the next trial. */
+export const refusedCallMs = (refusals: number): number => coolDownMs(refusals) + YIELD_MS + 1_000;
+
 /** Returns how long to block calls after consecutive refusals. The block after the first is short, because it may concern only one call. */
 export const coolDownMs = (refusals: number): number =>
   refusals <= 1 ? 1_000 : backoffMs(COOL_DOWN, refusals - 1);

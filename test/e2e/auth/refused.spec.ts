@@ -293,6 +293,43 @@ describe('a token that is refused', () => {
     expect(service.tokenRequests).toHaveLength(1);
   });
 
+  it('is not on trial when a call is refused twice while one that was sent later is accepted', async () => {
+    const one = replica();
+    await one.read();
+    const odd = { ...readSession, path: '/api/v1/ssa/onboarding/pv/odd' };
+    const send = one.remote.send.bind(one.remote);
+    let later: Promise<Sent> | undefined;
+    let answer = (): void => undefined;
+    const isTried = new Promise<void>((resolve) => (answer = resolve));
+    one.remote.send = async (request) => {
+      if (request.operation === 'token') return send(request);
+      if (request.path !== odd.path) return isTried.then(() => send(request));
+      if (later !== undefined) {
+        answer();
+        await later;
+      } else {
+        await sleep(2);
+        later = one.read();
+      }
+      return { kind: 'response', response: { status: 401, body: '' } };
+    };
+    expect(await one.authorised.send(odd, 'user')).toMatchObject({ response: { status: 401 } });
+    expect(tally([await one.read()])).toEqual({ '200': 1 });
+    expect(service.tokenRequests).toHaveLength(2);
+    expect(await one.store.read()).toMatchObject({ rejectedAt: null, refusedOperations: [] });
+  });
+
+  it('is next tried by another call of the class than the one that was refused', async () => {
+    const one = replica();
+    const odd = { ...readSession, path: '/api/v1/ssa/onboarding/pv/odd' };
+    const send = one.remote.send.bind(one.remote);
+    one.remote.send = async (request) =>
+      request.path === odd.path ? { kind: 'response', response: { status: 401, body: '' } } : send(request);
+    const refused = (await one.authorised.send(odd, 'user')) as NotSent;
+    const blocked = (await one.read()) as NotSent;
+    expect(refused.retryAfterMs!).toBeGreaterThan(blocked.retryAfterMs! + 500);
+  });
+
   it('stays in use when a call is refused that was refused before others were accepted', async () => {
     const one = replica();
     const odd = { ...readSession, path: '/api/v1/ssa/onboarding/pv/odd' };
