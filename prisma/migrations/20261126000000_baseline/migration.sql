@@ -1057,13 +1057,10 @@ COMMENT ON COLUMN idempotency_keys.lease_until IS 'Until when the lease of the e
 COMMENT ON COLUMN idempotency_keys.created_at IS 'When the request was executed first.';
 
 CREATE TABLE deployment (
-  is_only boolean DEFAULT true PRIMARY KEY,
-  home text NOT NULL,
-  CONSTRAINT deployment_is_one_row CHECK (is_only)
+  home text PRIMARY KEY
 );
-COMMENT ON TABLE deployment IS 'Where this database lives, so that a copy of it is recognised. One row, inserted at the first start.';
-COMMENT ON COLUMN deployment.is_only IS 'Always true, so that there is one row.';
-COMMENT ON COLUMN deployment.home IS 'Identifies the PostgreSQL cluster, the database and this table. A restored dump or a copy has another value, and the service refuses to start on it.';
+COMMENT ON TABLE deployment IS 'Where this database lives, so that a copy of it is recognised. One row, inserted at the first start; the row of another database is added if its data are loaded.';
+COMMENT ON COLUMN deployment.home IS 'Identifies the PostgreSQL cluster, the database and this table. If any row has another value, this is a restored dump or a copy, and the service refuses to start on it.';
 
 CREATE TABLE restores (
   id serial PRIMARY KEY,

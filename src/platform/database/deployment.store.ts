@@ -12,11 +12,11 @@ const HOME = `concat_ws('/', (SELECT system_identifier FROM pg_control_system())
 
 export async function moveHome(sql: Sql): Promise<void> {
   await sql.query(
-    `INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT (is_only) DO UPDATE SET home = excluded.home`,
+    `WITH others AS (DELETE FROM deployment WHERE home <> ${HOME}) INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT DO NOTHING`,
   );
 }
 
-/** Throws ConfigurationError if this database is a copy of the one that the service used before. */
+/** Throws ConfigurationError if this database is a copy of another one, or if the data of another one were loaded into it. */
 export async function requireHome(sql: Sql): Promise<void> {
   await sql.query(`INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT DO NOTHING`);
   if (await isCopy(sql)) throw isACopy();
@@ -24,7 +24,8 @@ export async function requireHome(sql: Sql): Promise<void> {
 
 /** Returns undefined if nothing is recorded, as while a dump is being restored. */
 export async function isCopy(sql: Sql): Promise<boolean | undefined> {
-  const [row] = await sql.query<{ isCopy: boolean }>(`SELECT home <> ${HOME} AS "isCopy" FROM deployment`);
+  const text = `SELECT home <> ${HOME} AS "isCopy" FROM deployment ORDER BY 1 DESC`;
+  const [row] = await sql.query<{ isCopy: boolean }>(text);
   return row?.isCopy;
 }
 

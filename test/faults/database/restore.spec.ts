@@ -98,6 +98,23 @@ describe('R58: a restored copy harms nobody', () => {
     expect(service.logs()).toContain('leads to a restored backup or a copy');
   });
 
+  it('recognises rows that were loaded into a database on which the service had started', async () => {
+    const loaded = await createTestDatabase();
+    closing.push(loaded.drop);
+    await withDatabase(loaded.url, async (target) => {
+      await requireHome(target);
+      const homes = await withDatabase(original.url, (source) =>
+        source.query<{ home: string }>('SELECT home FROM deployment'),
+      );
+      // Like psql and pg_restore, which continue after a table that cannot be loaded.
+      const load = target.query('INSERT INTO deployment (home) VALUES ($1)', [homes[0]!.home]);
+      await Promise.allSettled([load]);
+      await expect(requireHome(target)).rejects.toThrow('a copy of the database');
+      await moveHome(target);
+      await requireHome(target);
+    });
+  });
+
   it('starts on a copy after a move', async () => {
     await withDatabase(copyUrl, async (copy) => {
       await expect(requireHome(copy)).rejects.toThrow('a copy of the database');
