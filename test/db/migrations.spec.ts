@@ -100,6 +100,29 @@ describe('migrate', () => {
     tries.mockRestore();
   });
 
+  it('logs whose lock the migrations wait for, also from a process that waits for them', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const logged = (text: RegExp) =>
+      waitFor(String(text), () => warn.mock.calls.some(([line]) => text.test(String(line))));
+    const reader = await database.connect();
+    await reader.query(`SET application_name = 'dump'; CREATE TABLE read (id int)`);
+    await reader.query('BEGIN; SELECT FROM read');
+    const waitLines = { firstAfterMs: 0, everyMs: 1 };
+    const changed = withMigrationLock(database.url, (locked) => locked.query('DROP TABLE read'), waitLines);
+    const blocker = 'process \\d+ of PostgreSQL, [^,]+, application_name dump$';
+    await logged(new RegExp(`^the migrations wait for a lock of ${blocker}`));
+    const second = withMigrationLock(database.url, () => Promise.resolve('done'), waitLines);
+    await logged(
+      new RegExp(
+        `^waits for the migrations of another process: .*migrate, which waits for a lock of ${blocker}`,
+      ),
+    );
+    await reader.query('ROLLBACK');
+    await changed;
+    expect(await second).toBe('done');
+    warn.mockRestore();
+  });
+
   const recordsOf = async (name: string) => {
     const { rows } = await client.query<{ finished: boolean; rolledBack: boolean; logs: string | null }>(
       `SELECT finished_at IS NOT NULL AS finished, rolled_back_at IS NOT NULL AS "rolledBack", logs

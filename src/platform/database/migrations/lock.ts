@@ -7,19 +7,23 @@ import { MigrationError } from './script.js';
 /** The advisory lock of Prisma's command line. The first process migrates; the others wait and find nothing left to do. */
 const LOCK = 72707369;
 const TRY_LOCK = `SELECT pg_try_advisory_lock(${LOCK}) AS locked`;
-/** Selects the session that has the lock. PostgreSQL shows sessions of other roles without their name and address. */
+/** PostgreSQL shows sessions of other roles without their name and address. */
+const nameOf = (session: string): string => `
+  format('process %s of PostgreSQL, connected since %s from %s, application_name %s',
+    ${session}.pid, coalesce(${session}.backend_start::text, 'an unknown time'),
+    coalesce(host(${session}.client_addr), 'an unknown address'), coalesce(${session}.application_name, 'unknown'))`;
+/** Selects the session that has the lock, and the sessions whose locks it waits for. */
 const FIND_OWNER = `
-  SELECT format('process %s of PostgreSQL, connected since %s from %s, application_name %s',
-    pid, coalesce(backend_start::text, 'an unknown time'), coalesce(host(client_addr), 'an unknown address'),
-    coalesce(application_name, 'unknown')) AS owner
-  FROM pg_locks JOIN pg_stat_activity USING (pid)
+  SELECT ${nameOf('owner')} AS owner, (SELECT string_agg(${nameOf('blocker')}, ' and of ')
+      FROM pg_stat_activity blocker WHERE blocker.pid = ANY (pg_blocking_pids(owner.pid))) AS blockers
+  FROM pg_locks JOIN pg_stat_activity owner USING (pid)
   WHERE locktype = 'advisory' AND granted AND (classid, objid, objsubid) = (0, ${LOCK}, 1)
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 const LOCK_POLL_MS = 200;
 const OLDEST_SERVER = 150_000;
 const logger = new Logger('Migrations');
 
-/** When a waiting process logs the owner of the lock. A replica without missing migrations releases the lock within moments. */
+/** When a process logs what it waits for. A replica without missing migrations releases the lock within moments. */
 const WAIT_LINES = { firstAfterMs: 2_000, everyMs: 30_000 };
 
 /**
@@ -33,7 +37,8 @@ export async function withMigrationLock<T>(
 ): Promise<T> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
-    max: 1,
+    // One of them runs the migrations, the other finds what they wait for.
+    max: 2,
     application_name: 'pv-onboarding migrate',
     ...withoutTimeouts,
   });
@@ -41,11 +46,14 @@ export async function withMigrationLock<T>(
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}).on('notice', warn));
   const client = await pool.connect();
+  const done = new AbortController();
   try {
     await refuseUnfitServer(client);
     await lockMigrations(client, waitLines);
+    logBlockers(pool, waitLines, done.signal).catch(() => {});
     return await work(client);
   } finally {
+    done.abort();
     // Closes the session, which releases the lock.
     client.release(true);
     await pool.end();
@@ -62,12 +70,25 @@ async function lockMigrations(client: pg.ClientBase, { firstAfterMs, everyMs }: 
   while (!(await client.query<{ locked: boolean }>(TRY_LOCK)).rows[0]!.locked) {
     if (performance.now() >= nextLineAt) {
       nextLineAt = performance.now() + everyMs;
-      const [row] = (await client.query<{ owner: string }>(FIND_OWNER)).rows;
-      if (row !== undefined) logger.warn(`waits for the migrations of another process: ${row.owner}`);
+      const row = await findOwner(client);
+      const wait = row?.blockers ? `, which waits for a lock of ${row.blockers}` : '';
+      if (row !== undefined) logger.warn(`waits for the migrations of another process: ${row.owner}${wait}`);
     }
     await sleep(LOCK_POLL_MS);
   }
 }
+
+/** Logs whose locks the migrations of this process wait for. Rejects once it is aborted. */
+async function logBlockers(pool: pg.Pool, { firstAfterMs, everyMs }: typeof WAIT_LINES, signal: AbortSignal) {
+  for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
+    await sleep(waitMs, undefined, { signal });
+    const row = await findOwner(pool);
+    if (row?.blockers) logger.warn(`the migrations wait for a lock of ${row.blockers}`);
+  }
+}
+
+const findOwner = async (via: pg.Pool | pg.ClientBase) =>
+  (await via.query<{ owner: string; blockers: string | null }>(FIND_OWNER)).rows[0];
 
 /** Logs the warnings of the server. A migration raises one if an administrator has to act. */
 function warn({ severity, message, hint }: { severity?: string; message?: string; hint?: string }): void {
