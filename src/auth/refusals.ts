@@ -39,10 +39,10 @@ interface Refused {
 export class Refusals {
   private readonly classes = new Map<OperationClass, Refused>();
 
-  /** Records a call that was served. Returns whether the calls before it were all refused because of the credentials. */
-  recordServed(request: RemoteRequest, now = performance.now()): boolean {
+  /** Records a call that was served. So the calls refused before it are odd, unless all were refused because of the credentials. */
+  recordServed(request: RemoteRequest, now = performance.now()): void {
     const refused = this.classes.get(request.operation);
-    if (refused === undefined) return false;
+    if (refused === undefined) return;
     const call = nameOf(request);
     refused.odd.delete(call);
     refused.posts.delete(call);
@@ -52,7 +52,6 @@ export class Refusals {
     for (const [each, kind] of refused.row)
       if (kind !== 'refused' || !wasAboutCredentials) remember(refused.odd, each);
     refused.row.clear();
-    return wasAboutCredentials;
   }
 
   recordRefused(request: RemoteRequest, now = performance.now(), kind: RefusalKind = 'refused'): Refusal {

@@ -7,8 +7,8 @@ import { Responses } from '../remote/responses.service.js';
 import type { NotSent, OperationClass, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import { type BearerTokens, isTokenAccepted, isTokenRefused, type TokenCall } from './bearer-tokens.js';
-import { coolDownMs, planFailure, planToken, refusedCallMs, renewAfterMs } from './token-plan.rules.js';
-import type { Claim, TokenRow } from './token-plan.rules.js';
+import { ALONE_MS, coolDownMs, planFailure, planToken, refusedCallMs } from './token-plan.rules.js';
+import { type Claim, renewAfterMs, type TokenRow } from './token-plan.rules.js';
 import { findTokenDrift, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
 import { LEASE_MS, TokenStore } from './token.store.js';
 
@@ -41,7 +41,6 @@ type Acquired = Token | Sent;
 
 /** A call that waits for a token, and when it was first sent. */
 type WaitingCall = TokenCall & { readonly sentAt?: number };
-
 /** No call waits for a renewal or a probe. */
 type Purpose = WaitingCall | 'renewal' | 'probe';
 
@@ -82,7 +81,8 @@ interface Renewal {
  * If the database is unreachable, a token in memory is used until it expires; without one, calls end as `token_unavailable`, not sent.
  *
  * A refused call
- * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token.
+ * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token. If a
+ *   trial shows this, a use up to 1 s before suffices for 5 minutes, so that many such calls cause no storm of token requests.
  * - Otherwise the generation of the token is noted as refused, and the call is sent once more with a newer one. It is sent a third time only
  *   if that one was stored on trial, is older than 5 s and is refused, too.
  * - The first refusal of a fresh token blocks other classes for 1 s and is not announced, because it may concern one call. The second is.
@@ -103,6 +103,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
   private acceptedAt = -Infinity;
+  /** Until then, a token that was accepted up to REMEMBER_MS before a call is not suspected if that call is refused. */
+  private oddUntil = -Infinity;
   private looksAt = -Infinity;
   private lastTurn: Promise<unknown> = Promise.resolve();
 
@@ -129,7 +131,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     }
     if (token === this.cached) {
       // A call that was sent later was accepted, so the token is valid. Sends this call once more with the same token.
-      if (this.acceptedAt > sentAt) return this.sendWith(token.value, call);
+      const earlierMs = sentAt < this.oddUntil ? REMEMBER_MS : 0;
+      if (this.acceptedAt > sentAt - earlierMs) return this.sendWith(token.value, call);
       this.cached = undefined;
       this.logger.warn(`the remote service refused the token of generation ${token.generation}`);
     }
@@ -242,10 +245,9 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   }
 
   private plan(row: TokenRow, purpose: Purpose) {
-    const { refusedGeneration } = this;
     const rejectedForMs = this.rejectedUntil - performance.now();
     const forWhat = typeof purpose === 'string' ? purpose : purpose.operation;
-    return planToken(row, { refusedGeneration, rejectedForMs, purpose: forWhat });
+    return planToken(row, { refusedGeneration: this.refusedGeneration, rejectedForMs, purpose: forWhat });
   }
 
   private keep(row: TokenRow): Token {
@@ -285,6 +287,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     // A call that was sent later than this one was accepted meanwhile, so a refusal concerns only this call.
     const isAlone = row.rejectedAt === null && this.acceptedAt > (call.sentAt ?? Infinity);
     if (isTokenAccepted(sent) || isAlone) {
+      if (isAlone) this.oddUntil = performance.now() + ALONE_MS;
       await this.store.accept(lease, call.operation).catch(this.warn);
       return { acquired: sent, waitMs: 0 };
     }
@@ -292,9 +295,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     const failures = row.rejectedAt === null ? 0 : row.failures;
     const error = 'the service refused a fresh token';
     // The first refusal may concern only this call, so it is not announced. Another call is the next trial.
-    const { operation } = call;
-    const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0, operation };
-    await this.store.fail(lease, failure).catch(this.warn);
+    const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0 };
+    await this.store.fail(lease, { ...failure, operation: call.operation }).catch(this.warn);
     const refused = this.refuse('credentials_rejected', refusedCallMs(failures + 1));
     return { acquired: refused, waitMs: coolDownMs(failures + 1) };
   }
@@ -316,8 +318,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     // A gateway may respond with a 404, which the breaker counts as a response of the service.
     if (outcome.kind === 'rejected') this.remote.gates.token.noteFault(error);
     if (!isRejected && row.failures + 1 >= NOTABLE_FAILURES) this.remote.peers.announce('token', error);
-    const level = row.failures === 0 ? 'warn' : 'debug';
-    this.logger[level](`${error}; next attempt in ${Math.round(waitMs)} ms`);
+    this.logger[row.failures === 0 ? 'warn' : 'debug'](`${error}; next attempt in ${Math.round(waitMs)} ms`);
     return this.fail(isRejected ? 'credentials_rejected' : 'token_unavailable', waitMs);
   }
 

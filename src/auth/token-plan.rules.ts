@@ -54,7 +54,7 @@ const YOUNG_MS = 5_000;
 /** A class whose trial was refused leaves the next trial to others for this long. They may be accepted. */
 const YIELD_MS = 3_000;
 /** While a class is refused alone, the token may be renewed at this age: another one may be what the class needs. */
-const ALONE_MS = 5 * 60_000;
+export const ALONE_MS = 5 * 60_000;
 const COOL_DOWN = { firstMs: 5_000, mostMs: 300_000 };
 const ENDPOINT_WAIT = { firstMs: 1_000, mostMs: 60_000 };
 

@@ -317,6 +317,12 @@ describe('a token that is refused', () => {
     expect(tally([await one.read()])).toEqual({ '200': 1 });
     expect(service.tokenRequests).toHaveLength(2);
     expect(await one.store.read()).toMatchObject({ rejectedAt: null, refusedOperations: [] });
+    // Nor is it when a further call is refused soon after one was accepted.
+    const other = { ...readSession, path: '/api/v1/ssa/onboarding/pv/other' };
+    one.remote.send = async (request) =>
+      request.path === other.path ? { kind: 'response', response: { status: 401, body: '' } } : send(request);
+    expect(await one.authorised.send(other, 'user')).toMatchObject({ response: { status: 401 } });
+    expect(service.tokenRequests).toHaveLength(2);
   });
 
   it('is next tried by another call of the class than the one that was refused', async () => {
