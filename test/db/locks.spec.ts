@@ -264,6 +264,12 @@ it.each<Row>([
   });
 });
 
+/** Makes PostgreSQL read rows in the order of the table, unless the statement has an order. */
+const readTables = async (tx: Transaction) => {
+  for (const way of ['indexscan', 'indexonlyscan', 'bitmapscan', 'mergejoin', 'hashjoin'])
+    await tx.query(`SET LOCAL enable_${way} = off`);
+};
+
 const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name);
 
 it('a use of a key is not noted, and does not wait, while a transaction acts with the key', async () => {
@@ -374,14 +380,73 @@ describe('a statement that waits for another transaction', () => {
     await runBehind(
       (tx) => tx.query(`SELECT FROM ${table} WHERE ${key} = '${low}' FOR UPDATE`),
       async (tx) => {
-        // Without them, PostgreSQL reads the rows in the order of the table.
-        for (const scan of ['indexscan', 'bitmapscan', 'mergejoin', 'hashjoin'])
-          await tx.query(`SET LOCAL enable_${scan} = off`);
+        await readTables(tx);
         await tx.query(locking as string, values());
       },
       async () =>
         (free = await database.query(`SELECT FROM ${table} WHERE ${key} = '${high}' FOR UPDATE SKIP LOCKED`)),
     );
     expect([name, free]).toEqual([name, [{}]]);
+  });
+});
+
+describe('of two rows, the later of which was due earlier', () => {
+  const early = randomUUID();
+  const owner = { lease_token: randomUUID(), lease_until: 'yesterday' };
+
+  beforeAll(async () => {
+    const campaign_id = await insert('campaigns', { status: 'running', due_at: tomorrow() }, 'ordered');
+    const action_id = await insert('bulk_actions', { ...owner, due_at: tomorrow() }, 'orderedAction');
+    const endpoint_id = await insert('webhook_endpoints', { ...owner, read_to: 99 }, 'orderedEndpoint');
+    for (const [key, due, line] of [
+      [randomUUID(), '2001-01-02', 9],
+      [early, '2001-01-01', 8],
+    ] as const) {
+      const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+      const closed = { closed_at: 'yesterday', close_reason: 'settled' };
+      await insert('onboarding_sessions', { id: key, user_id, grid_location_id, ...closed });
+      await insert('session_polls', { session_id: key, user_id, due_at: due, phase: 'watching' });
+      await database.query('UPDATE stall_looks SET look_at = $2 WHERE subject = $1', [key, due]);
+      await insert('registrations', { id: key, next_attempt_at: due });
+      const wish = { wish_brand: 'acme', wished_at: due, wish_due_at: due };
+      const opened = { opened_at: due, reminder_due_at: due };
+      await insert('invitations', { id: key, grid_location_id, expires_at: due, ...wish, ...opened });
+      await insert('campaigns', { id: key, status: 'running', due_at: due });
+      await insert('campaign_rows', { campaign_id, line, status: 'accepted', tenant_reference: key });
+      await insert('bulk_actions', { id: key, due_at: due });
+      await insert('bulk_action_items', { action_id, ordinal: line });
+      const position = await insert('domain_events', { subject: key });
+      await insert('webhook_deliveries', { endpoint_id, position, subject: key });
+      await insert('webhook_subjects', { endpoint_id, subject: key, due_at: due });
+    }
+  });
+
+  it.each<[...Row, taken?: unknown]>([
+    ['SELECT_SETTLED', polls.SELECT_SETTLED, () => [1]],
+    ['STOP_SETTLED', polls.STOP_SETTLED, () => [1]],
+    ['LOCK_DUE (registrations)', registrations.LOCK_DUE, () => [1]],
+    ['LOCK_OVERDUE', invitations.LOCK_OVERDUE, () => [null, 1]],
+    ['LOCK_WISHES', invitations.LOCK_WISHES, () => [1]],
+    ['LOCK_DUE (reminders)', reminders.LOCK_DUE, () => [1]],
+    ['LOCK_DUE (stalls)', stalls.LOCK_DUE, () => [['session'], 1]],
+    ['FIND_DUE (campaigns)', drain.FIND_DUE, () => []],
+    ['FIND_DUE (bulk)', bulk.FIND_DUE, () => []],
+    ['TAKE_NEXT', drain.TAKE_NEXT, () => [id.ordered, 1]],
+    [
+      'LOCK_NEXT_ITEMS',
+      bulk.LOCK_NEXT_ITEMS,
+      () => [id.orderedAction, owner.lease_token, 1, []],
+      undefined,
+      8,
+    ],
+    ['TAKE', TAKE, () => [id.orderedEndpoint, owner.lease_token, [], 1]],
+  ])('%s takes it first', async (...[name, statement, values, , taken = early]) => {
+    const inOrder = async (tx: Transaction) => {
+      await readTables(tx);
+      return tx.query(statement as string, values());
+    };
+    await whileLocked([name, inOrder, () => []], async ([row]) =>
+      expect(Object.values(row as object)).toContain(taken),
+    );
   });
 });
