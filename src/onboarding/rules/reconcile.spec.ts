@@ -655,7 +655,7 @@ describe('a settled session', () => {
       transition: null,
       close: null,
       isReopened: false,
-      watch: { phase: 'watching', endingSince: null, endingReads: 0 },
+      watch: { phase: 'watching', anchorAt: STARTED, endingSince: null, endingReads: 0 },
       ...expected,
     });
   });
