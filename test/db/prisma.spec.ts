@@ -55,6 +55,23 @@ describe('one transaction for SQL and Prisma', () => {
     expect([await count(database), await count(database, 'grid_locations')]).toEqual([0, 0]);
   });
 
+  it.each([
+    ['keeps its connection', 'SELECT 1', true],
+    ['closes its connection, if a statement has failed,', 'SELECT 1 / 0', false],
+  ])('%s when it is rolled back', async (_, statement, isKept) => {
+    const pids: unknown[] = [];
+    const notePid = async (tx: Transaction) =>
+      void pids.push((await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]!.pid);
+    const failing = database.transaction(async (tx) => {
+      await notePid(tx);
+      await tx.query(statement);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow();
+    await database.transaction(notePid);
+    expect(pids[0] === pids[1]).toBe(isKept);
+  });
+
   it('fails with the SQLSTATE of PostgreSQL, whichever of them ran the statement', async () => {
     const twice = user();
     const byPrisma = (tx: Transaction) => tx.prisma.user.create({ data: twice });

@@ -436,6 +436,13 @@ describe('the consent of an owner', () => {
   const withdrawal = (id: string) => client.call<Invitation>('POST', `/invitations/${id}/withdrawal`);
   const isWithdrawn = containing('You have withdrawn your consent');
 
+  const duringOutage = async (work: () => Promise<void>) => {
+    const outages = { isServed: false, failingBrands: [] };
+    const found = jest.spyOn(service.app.get(InvitationsStore), 'findOutages').mockResolvedValue(outages);
+    await work();
+    found.mockRestore();
+  };
+
   it('is withdrawn on the page of an installation that is online, which the tenant is told, and given again by a click', async () => {
     const invitation = await connect();
     const { id, url } = invitation;
@@ -464,10 +471,9 @@ describe('the consent of an owner', () => {
     await service.app.get(InvitationsStore).recordProgress(null);
     expect(await read(id)).toMatchObject({ state: 'declined', nextReminderAt: null });
     expect(await textOf(await open(url))).toEqual(isWithdrawn);
-    const outages = { isServed: false, failingBrands: [] };
-    const found = jest.spyOn(service.app.get(InvitationsStore), 'findOutages').mockResolvedValue(outages);
-    expect(await textOf(await open(url))).toContain('cannot be started right now');
-    found.mockRestore();
+    await duringOutage(async () =>
+      expect(await textOf(await open(url))).toContain('cannot be started right now'),
+    );
     await stalledAs(id, null);
     await click(url);
     expect(await read(id)).toMatchObject({ state: 'started', consentWithdrawnAt: null });
@@ -476,7 +482,10 @@ describe('the consent of an owner', () => {
   it('is given again without another start if the access has not ended', async () => {
     const { id, url, ...invitation } = await connect();
     await click(`${url}/withdrawal`);
-    expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
+    await duringOutage(async () => {
+      expect(await textOf(await open(url))).not.toContain('cannot be started right now');
+      expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
+    });
     expect(await read(id)).toMatchObject({ state: 'online', consentWithdrawnAt: null, declinedAt: null });
     await sessionOf(invitation);
     expect(await client.eventsOf(id)).toEqual([

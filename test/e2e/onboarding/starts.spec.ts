@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
 import type { StartView } from '../../../src/starts/start.view.js';
@@ -475,10 +476,16 @@ describe('a start that the remote service does not accept', () => {
       body: '{"error":"no solar here"}',
       times: 1,
     });
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    expect((await client.start(randomUUID())).status).toBe(404);
     expect(await client.start(gridLocationId)).toMatchObject({
       status: 422,
       body: { code: 'remote_rejected' },
     });
+    const warnings = warn.mock.calls.map(([line]: unknown[]) => line as Record<string, unknown>);
+    expect(warnings.filter(({ message }) => message === 'a start has failed')).toEqual([
+      { message: expect.any(String), reason: expect.stringContaining('rejected'), gridLocationId },
+    ]);
     await sandbox.addFault({
       kind: 'too_many_requests',
       operation: 'start_session',
