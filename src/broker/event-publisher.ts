@@ -8,7 +8,8 @@ export interface EventPublisher {
   readonly warnings: readonly string[];
   /**
    * Stores the events in this order. The broker recognises a repeated event by its `id`. Returns how many events, counted from the first,
-   * the broker has confirmed: fewer than all after a failure. Throws BrokerError if the first event failed.
+   * the broker has confirmed: fewer than all after a failure. Throws BrokerError if the first event failed. Also throws without events if
+   * the connection is closed, so that a broker that is away is known before the next event.
    */
   publish(events: readonly CloudEvent[]): Promise<number>;
   /** Closes the connection at once, even during a publish, whose unconfirmed events may or may not be stored. Never rejects. */

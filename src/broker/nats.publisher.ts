@@ -104,7 +104,7 @@ export async function openNats(url: string, tls: TlsMaterial = {}): Promise<Even
     return {
       lastId: await findLastId(manager, stream),
       warnings: warningsOf(stream),
-      publish: publishingTo(client, stream.state.last_seq),
+      publish: publishingTo(connection, client, stream.state.last_seq),
       close,
     };
   } catch (error) {
@@ -113,8 +113,13 @@ export async function openNats(url: string, tls: TlsMaterial = {}): Promise<Even
   }
 }
 
-function publishingTo(client: JetStreamClient, lastSequence: number): EventPublisher['publish'] {
+function publishingTo(
+  connection: NatsConnection,
+  client: JetStreamClient,
+  lastSequence: number,
+): EventPublisher['publish'] {
   return async (events) => {
+    if (connection.isClosed()) throw new BrokerError('the connection was closed');
     // Each event names the sequence that the stream must have reached before it. So the broker rejects events after a gap, and events of a
     // process that has lost the lease. It names its predecessor, too: a message of others may have that sequence.
     const publish = (event: CloudEvent, index: number) => {
@@ -220,7 +225,8 @@ function explained(error: unknown): BrokerError {
   const code = codeOf(origin);
   const reason =
     code === undefined
-      ? (origin as Error).message
+      ? // The inbox of each attempt has another name, and each new reason is logged.
+        (origin as Error).message.replace(/_INBOX\.[^"]*/, '_INBOX.>')
       : (certificateFault(code, 'EVENT_BROKER_CA_FILE') ?? `it cannot be reached (${code})`);
   return new BrokerError(reason, { cause: error });
 }

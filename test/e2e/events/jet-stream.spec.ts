@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { openNats } from '../../../src/broker/nats.publisher.js';
 import type { CloudEvent } from '../../../src/events/cloud-event.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
+import { waitFor } from '../../setup/wait-for.js';
 import { NO_RESPONDERS, startJetStream, type JetStream } from '../../setup/receivers/jet-stream.js';
 
 const closing = closeAfterEach();
@@ -186,6 +187,26 @@ describe('a server', () => {
       expect({ name, user, pass, auth_token }).toEqual({ name: 'pv-onboarding', ...credentials });
     },
   );
+
+  it('that denies the subscription to responses is named alike at each attempt', async () => {
+    const server = await start({});
+    server.refusals.set('SUB', {});
+    await expect(openNats(server.url)).rejects.toThrow(
+      /^Permissions Violation for Subscription to "_INBOX\.>"$/,
+    );
+  });
+
+  it('that goes away while there are no events is noticed', async () => {
+    const server = await start({});
+    const publisher = await open(server);
+    server.close();
+    const publishes = () =>
+      publisher.publish([]).then(
+        () => false,
+        (error: unknown) => String(error),
+      );
+    expect(await waitFor('the failure', publishes)).toBe('BrokerError: the connection was closed');
+  });
 
   it.each(['127.0.0.1', '[::1]'])('at %s that is away is named by the code of the error', async (host) => {
     await expect(openNats(`nats://${host}:1`)).rejects.toThrow(/^it cannot be reached \(E[A-Z]+\)$/);

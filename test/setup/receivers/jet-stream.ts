@@ -57,6 +57,8 @@ export async function startJetStream(
           jetStream.clients.push(JSON.parse(words.join(' ')) as JetStream['clients'][0]);
         if (verb === 'PING') socket.write('PONG\r\n');
         if (verb === 'SUB') inbox = words.at(-1)!;
+        if (verb === 'SUB' && refusals.has('SUB'))
+          socket.write(`-ERR 'Permissions Violation for Subscription to "${words[0]}"'\r\n`);
         if (size < 0) continue;
         const headers = verb === 'HPUB' ? Number(words.at(-2)) : 0;
         const message = {
