@@ -81,8 +81,7 @@ interface Renewal {
  * If the database is unreachable, a token in memory is used until it expires; without one, calls end as `token_unavailable`, not sent.
  *
  * A refused call
- * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token. If a
- *   trial shows this, a use up to 1 s before suffices for 5 minutes, so that many such calls cause no storm of token requests.
+ * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token.
  * - Otherwise the generation of the token is noted as refused, and the call is sent once more with a newer one. It is sent a third time only
  *   if that one was stored on trial, is older than 5 s and is refused, too.
  * - The first refusal of a fresh token blocks other classes for 1 s and is not announced, because it may concern one call. The second is.
@@ -103,7 +102,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
   private acceptedAt = -Infinity;
-  /** Until then, a token that was accepted up to REMEMBER_MS before a call is not suspected if that call is refused. */
+  /** A trial showed that single calls are refused: until then, a token accepted up to REMEMBER_MS before such a call stays in use. */
   private oddUntil = -Infinity;
   private looksAt = -Infinity;
   private lastTurn: Promise<unknown> = Promise.resolve();
@@ -168,8 +167,9 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     const sent = await call.send(token);
     if (!isTokenAccepted(sent)) return sent;
     this.acceptedAt = Math.max(this.acceptedAt, sentAt);
-    if (this.cached?.refusedAlone.delete(call.operation))
-      void this.store.forgetRefusal(call.operation).catch(this.warn);
+    if (!this.cached?.refusedAlone.delete(call.operation)) return sent;
+    this.oddUntil = sentAt + ALONE_MS;
+    void this.store.forgetRefusal(call.operation).catch(this.warn);
     return sent;
   }
 
@@ -287,7 +287,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     // A call that was sent later than this one was accepted meanwhile, so a refusal concerns only this call.
     const isAlone = row.rejectedAt === null && this.acceptedAt > (call.sentAt ?? Infinity);
     if (isTokenAccepted(sent) || isAlone) {
-      if (isAlone) this.oddUntil = performance.now() + ALONE_MS;
+      if (isAlone || row.refusedOperations.includes(call.operation))
+        this.oddUntil = performance.now() + ALONE_MS;
       await this.store.accept(lease, call.operation).catch(this.warn);
       return { acquired: sent, waitMs: 0 };
     }
@@ -297,8 +298,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     // The first refusal may concern only this call, so it is not announced. Another call is the next trial.
     const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0 };
     await this.store.fail(lease, { ...failure, operation: call.operation }).catch(this.warn);
-    const refused = this.refuse('credentials_rejected', refusedCallMs(failures + 1));
-    return { acquired: refused, waitMs: coolDownMs(failures + 1) };
+    return this.fail('credentials_rejected', coolDownMs(failures + 1), refusedCallMs(failures + 1));
   }
 
   private async obtain(row: TokenRow, lease: string, { isTrial }: Claim): Promise<Renewal> {
@@ -322,8 +322,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return this.fail(isRejected ? 'credentials_rejected' : 'token_unavailable', waitMs);
   }
 
-  private fail(reason: NotSent['reason'], waitMs: number): Renewal {
-    return { acquired: this.refuse(reason, waitMs), waitMs };
+  private fail(reason: NotSent['reason'], waitMs: number, callWaitMs = waitMs): Renewal {
+    return { acquired: this.refuse(reason, callWaitMs), waitMs };
   }
 
   /** Logs that the token could not be read or stored. It is renewed later, or another call is the trial. */

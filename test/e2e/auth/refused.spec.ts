@@ -336,16 +336,21 @@ describe('a token that is refused', () => {
     expect(refused.retryAfterMs!).toBeGreaterThan(blocked.retryAfterMs! + 500);
   });
 
-  it('stays in use when a call is refused that was refused before others were accepted', async () => {
+  it('stays in use when calls are refused of which one was refused before others were accepted', async () => {
     const one = replica();
     const odd = { ...readSession, path: '/api/v1/ssa/onboarding/pv/odd' };
+    const other = { ...readSession, path: '/api/v1/ssa/onboarding/pv/other' };
     const send = one.remote.send.bind(one.remote);
     one.remote.send = async (request) =>
-      request.path === odd.path ? { kind: 'response', response: { status: 401, body: '' } } : send(request);
+      [odd.path, other.path].includes(request.path)
+        ? { kind: 'response', response: { status: 401, body: '' } }
+        : send(request);
     expect(await one.authorised.send(odd, 'user')).toMatchObject(REFUSED);
     await waitFor('another call is accepted', async () => (await one.read()).kind === 'response');
     const tokens = service.tokenRequests.length;
     expect(await one.authorised.send(odd, 'user')).toMatchObject({ response: { status: 401 } });
+    expect(tally([await one.read()])).toEqual({ '200': 1 });
+    expect(await one.authorised.send(other, 'user')).toMatchObject({ response: { status: 401 } });
     expect(tally([await one.read()])).toEqual({ '200': 1 });
     expect(service.tokenRequests).toHaveLength(tokens);
     expect(await one.database.query('SELECT FROM domain_events')).toEqual([]);
