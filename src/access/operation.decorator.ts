@@ -18,6 +18,12 @@ declare module 'fastify' {
     operationId?: string;
     headers?: Readonly<Record<string, string>>;
   }
+  interface FastifyRequest {
+    /** RequestHooks sets it on every request to a route that is not public. */
+    principal?: Principal;
+    /** The key of the request, or of the console session of its cookie, whether it is valid or not. */
+    presentedKey?: PresentedKey;
+  }
 }
 
 /** The announced end of an operation. Each of its responses says so: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link`. */
@@ -104,15 +110,6 @@ const headersOf = ({ since, sunset, page }: Deprecation) => ({
   sunset: sunset.toUTCString(),
   link: `<${page}>; rel="deprecation"; type="text/html"`,
 });
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** RequestHooks sets it on every request to a route that is not public. */
-    principal?: Principal;
-    /** The key of the request, or of the console session of its cookie, whether it is valid or not. */
-    presentedKey?: PresentedKey;
-  }
-}
 
 export const CurrentKey = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const { principal } = context.switchToHttp().getRequest<FastifyRequest>();

@@ -34,8 +34,7 @@ const AT_ONCE = 200;
  * - After the commit: the stall and its event. Nothing is in between.
  * Several workers share the due subjects by SKIP LOCKED, so a stall is raised once.
  *
- * Late by design: a stall is found at most 2 s after its time: the pause of this task, and a batch. A request whose response has the
- * stall of what it has changed looks itself (`lookNow`).
+ * A request whose response has the stall of what it has changed does not wait for this task: it looks itself (`lookNow`).
  *
  * At night: `GET /stalled/groups` counts by cause, `admin.stalled` has each with its sentence. If `stall_looks` has many rows that are long
  * due, no worker runs, or the statements of this task fail ("stalls could not be found" in the log).
@@ -60,7 +59,6 @@ export class StallTask extends BackgroundTasks {
     super('stalls could not be found', ROLE !== 'api');
   }
 
-  /** Looks at all due subjects. */
   async run(stop?: AbortSignal): Promise<void> {
     await this.store.writeCauses();
     while (stop?.aborted !== true && (await this.store.lookAtDue(AT_ONCE)) === AT_ONCE);

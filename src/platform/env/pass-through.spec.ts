@@ -12,14 +12,9 @@ describe('SCS_PASS_THROUGH', () => {
   it.each([
     ...['GET', 'users/*/data', 'get users/*/data', 'HEAD users/*/data', 'GET users/*/data more'],
     ...['GET /users/*/data', 'GET users//data', 'GET users/*/data/', 'GET users/../data', 'GET users/**'],
-    ...[
-      'GET users/a*',
-      'GET users/%41/data',
-      'GET users/{id}/data',
-      'GET users/*/data?x=1',
-      'GET users, POST x',
-    ],
-  ])('refuses what is no method with a pattern: %s', (text) => {
+    ...['GET users/a*', 'GET users/%41/data', 'GET users/{id}/data', 'GET users/*/data?x=1'],
+    'GET users, POST x',
+  ])('refuses what is not a method with a pattern: %s', (text) => {
     expect(readPassThrough(text)).toMatch(/^must be METHOD pattern/);
   });
 
@@ -57,22 +52,9 @@ describe('an allowed call', () => {
 
   it.each([
     ...['', '/', 'users', 'users//data', 'users/*/data', 'users/a/data/', '/users/a/data', 'users/a/Data'],
-    ...[
-      'users/../data',
-      'users/./data',
-      'users/a.b/data',
-      'users/a%2Fb/data',
-      'users/%61/data',
-      'users/é/data',
-    ],
-    ...[
-      'users/a/data?x',
-      'users/a/data#x',
-      'users/a;b/data',
-      'users/a\\b/data',
-      'users/a b/data',
-      'users/a\n/data',
-    ],
+    ...['users/../data', 'users/./data', 'users/a.b/data', 'users/a%2Fb/data', 'users/%61/data'],
+    ...['users/é/data', 'users/a/data?x', 'users/a/data#x', 'users/a;b/data', 'users/a\\b/data'],
+    ...['users/a b/data', 'users/a\n/data'],
   ])('has no other form: %j', (path) => {
     expect(findAllowed(allowed, 'GET', path)).toBeUndefined();
   });
