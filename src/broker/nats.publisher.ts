@@ -224,7 +224,7 @@ function explained(error: unknown): BrokerError {
   const origin = error instanceof errors.RequestError && error.cause !== undefined ? error.cause : error;
   const code = codeOf(origin);
   const reason =
-    code === undefined
+    code === undefined || code === 'ETIMEOUT'
       ? // The inbox of each attempt has another name, and each new reason is logged.
         (origin as Error).message.replace(/_INBOX\.[^"]*/, '_INBOX.>')
       : (certificateFault(code, 'EVENT_BROKER_CA_FILE') ?? `it cannot be reached (${code})`);

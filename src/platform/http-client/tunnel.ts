@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
 import { certificateFault } from '../crypto/certificate-fault.js';
-import { lookupWithin } from './names.js';
+import { lookupBy, resolveWithin } from './names.js';
 import type { Proxy } from './proxies.js';
 import { describeConnectionError, MAX_HEADER_BYTES } from './response-limits.js';
 
@@ -71,10 +71,17 @@ async function openTunnel(proxy: Proxy, target: Target, withinMs: number): Promi
   const { protocol, hostname, port } = target;
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   const path = `${host}:${port || (protocol === 'https:' ? 443 : 80)}`;
+  let hasAddress = true;
+  const lookup = lookupBy(async (name) => {
+    hasAddress = false;
+    const addresses = await resolveWithin(withinMs, name);
+    hasAddress = true;
+    return addresses;
+  });
   const client = new Client(proxy.origin, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: 0,
-    connect: { timeout: withinMs, lookup: lookupWithin(withinMs) },
+    connect: { timeout: withinMs, lookup },
   });
   const deadline = AbortSignal.timeout(withinMs);
   try {
@@ -91,7 +98,8 @@ async function openTunnel(proxy: Proxy, target: Target, withinMs: number): Promi
     throw refusalOf(proxy, path, statusCode);
   } catch (error) {
     if (error instanceof TunnelError) throw error;
-    const why = deadline.aborted ? `does not respond within ${withinMs} ms` : faultOf(error as Error, path);
+    const late = `${hasAddress ? 'does not respond' : 'has no address'} within ${withinMs} ms`;
+    const why = deadline.aborted ? late : faultOf(error as Error, path);
     throw new TunnelError(`the proxy ${proxy.name} ${why}`, true);
   } finally {
     // An open tunnel no longer belongs to the client.

@@ -196,11 +196,11 @@ describe('R79: strangers hold nothing', () => {
       getBy(through('proxy-of-collector.test'), 'far.test'),
     ]);
     expect(used.map((each) => each.status === 'rejected' && String(each.reason))).toEqual([
-      'BrokerError: it cannot be reached (ETIMEOUT)',
+      'BrokerError: other.broker.test has no address within 2000 ms',
       'TypeError: fetch failed',
       'TypeError: fetch failed',
       'Error: collector.test has no address within 10000 ms',
-      'Error: the proxy proxy-of-collector.test:3128 does not respond within 10000 ms',
+      'Error: the proxy proxy-of-collector.test:3128 has no address within 10000 ms',
     ]);
     const names = [
       'one.broker',
