@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ApiKeysStore } from '../../src/access/api-keys.store.js';
-import { ADD_REFUSALS, LOCK_KEY } from '../../src/api-keys/managed-keys.store.js';
+import { ADD_REFUSALS, LOCK_KEY, ManagedKeysStore } from '../../src/api-keys/managed-keys.store.js';
 import * as bulk from '../../src/bulk/bulk-actions.sql.js';
 import { LOCK_ROW } from '../../src/campaigns/adoption/adoption.sql.js';
 import * as drain from '../../src/campaigns/drain/drain.sql.js';
@@ -283,23 +283,23 @@ it('a use of a key is not noted, and does not wait, while a transaction acts wit
   expect(await used()).toHaveLength(1);
 });
 
-describe('a statement that waits for another transaction', () => {
-  /** Runs `second` in a transaction while `first` has not been committed, and returns its rows. */
-  const runBehind = async <T>(
-    first: (tx: Transaction) => Promise<unknown>,
-    second: (tx: Transaction) => Promise<T>,
-    meanwhile?: () => Promise<unknown>,
-  ) => {
-    let waiting!: Promise<T>;
-    await database.transaction(async (tx) => {
-      await first(tx);
-      waiting = database.transaction(second);
-      await waitForLockWaits(database);
-      await meanwhile?.();
-    });
-    return waiting;
-  };
+/** Runs `second` in a transaction while `first` has not been committed, and returns its rows. */
+const runBehind = async <T>(
+  first: (tx: Transaction) => Promise<unknown>,
+  second: (tx: Transaction) => Promise<T>,
+  meanwhile?: () => Promise<unknown>,
+) => {
+  let waiting!: Promise<T>;
+  await database.transaction(async (tx) => {
+    await first(tx);
+    waiting = database.transaction(second);
+    await waitForLockWaits(database);
+    await meanwhile?.();
+  });
+  return waiting;
+};
 
+describe('a statement that waits for another transaction', () => {
   it('tells a recovery once', async () => {
     await database.transaction((tx) => rejectCredentials(tx, 'refused'));
     await runBehind(acceptCredentials, acceptCredentials);
@@ -449,4 +449,12 @@ describe('of two rows, the later of which was due earlier', () => {
       expect(Object.values(row as object)).toContain(taken),
     );
   });
+});
+
+it('two revocations that wait while a transaction acts with the key are one', async () => {
+  const act = (tx: Transaction) => tx.query(invitations.FIND_LOCATIONS, [id.place, null, id.key]);
+  const revoke = () => new ManagedKeysStore(database).revoke(id.key!, 'anna');
+  await runBehind(act, () => Promise.all([revoke(), revoke()]));
+  const text = `SELECT FROM audit_log WHERE action = 'api_key.revoked' AND target = $1`;
+  expect(await database.query(text, [id.key])).toHaveLength(1);
 });
