@@ -97,9 +97,13 @@ describe('the live events', () => {
   const event = (type: string) => `id: 1\nretry: 1\ndata: ${JSON.stringify({ type })}\n\n`;
 
   it('make what they change be read again, once for several, and all after they were lost', async () => {
+    let readBefore: number | undefined;
     send
       .mockReturnValueOnce(stream(event('pv.campaign.finished.v1') + event('pv.campaign.finished.v1')))
-      .mockRejectedValueOnce(new TypeError('lost'))
+      .mockImplementationOnce(() => {
+        readBefore = changed.mock.calls.length;
+        return Promise.reject(new TypeError('lost'));
+      })
       .mockReturnValueOnce(stream(event('pv.remote.recovered.v1')))
       .mockImplementation(
         (request) =>
@@ -115,7 +119,19 @@ describe('the live events', () => {
       { queryKey: ['status'] },
       { queryKey: ['drift'] },
     ]);
+    expect(readBefore).toBe(0);
     stop();
+  });
+
+  it('make nothing be read again after the sign-out', async () => {
+    jest.useFakeTimers();
+    send.mockReturnValueOnce(stream(event('pv.campaign.finished.v1'))).mockReturnValue(json(503));
+    const stop = live.follow(queries);
+    await jest.advanceTimersByTimeAsync(400);
+    stop();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(changed).not.toHaveBeenCalled();
+    jest.useRealTimers();
   });
 });
 
@@ -131,6 +147,12 @@ describe('the session of the console', () => {
     send.mockReturnValueOnce(json(status, body));
     expect(await signIn.readEntry().catch(({ status }: { status: number }) => status)).toEqual(entry);
   });
+
+  it('is called by the name of its key, or administrator', () =>
+    expect(['anna', 'environment'].map((name) => signIn.nameOf({ ...who, name, signIn: 'key' }))).toEqual([
+      'anna',
+      'administrator',
+    ]));
 
   it.each([
     [201, null],

@@ -7,6 +7,7 @@ import { OnEvent } from '../../../src/handlers/on-event.js';
 import { retireHandlers, subscribeHandlers, touchHandlers } from '../../../src/handlers/handlers.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { sequenceEvents } from '../../../src/events/sequence.sql.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess } from '../../setup/processes/test-process.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
@@ -129,7 +130,7 @@ describe('a handler', () => {
         seen.push(`sturdy ${data.rule}`);
       }
     }
-    await start(Fragile, Sturdy);
+    const worker = await start(Fragile, Sturdy);
     await append('s1', 'poison', 'after');
     await append('s2', 'other');
     const waitForFailure = (times: number) =>
@@ -164,6 +165,13 @@ describe('a handler', () => {
     });
     const retried = seen.filter((entry) => /fragile (poison|after)/.test(entry));
     expect(retried.join()).toMatch(/^(fragile poison,){3,}fragile after$/);
+    const text = await worker.get(Metrics).read();
+    const counted = /handler_deliveries_total\{handler="(.+)",outcome="(.+)"\} (\d+)/g;
+    expect(Array.from(text.matchAll(counted), ([, ...sample]) => sample.join(' ')).sort()).toEqual([
+      'Fragile.store delivered 3',
+      `Fragile.store failed ${retried.length - 2}`,
+      'Sturdy.store delivered 3',
+    ]);
   });
 
   it('is retried after about 3 s, then later each time', async () => {

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DeliveryQueue } from '../../../src/delivery/queue.store.js';
 import { newestSequence } from '../../../src/events/sequence.sql.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { WebhookAttemptsStore } from '../../../src/webhooks/send/attempts.store.js';
 import { placesOf } from '../../../src/webhooks/send/endpoint-health.rules.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
@@ -249,6 +250,14 @@ describe('a webhook', () => {
   });
 
   it('is given up after the whole schedule, and the next of its subject is sent', async () => {
+    const attempts = async (outcome: string) => {
+      const text = await service.app.get(Metrics).read();
+      return Number(
+        text.split(`pv_onboarding_webhook_attempts_total{outcome="${outcome}"} `)[1]?.split('\n')[0] ?? 0,
+      );
+    };
+    const counted = () => Promise.all(['delivered', 'failed', 'given_up'].map(attempts));
+    const [delivered, failed, givenUp] = await counted();
     await start({ fail: 1 }, [20, 20]);
     await announce(service.database, 1, 2);
     const rows = await waitFor('both are given up', async () => {
@@ -256,6 +265,7 @@ describe('a webhook', () => {
       return all.length === 2 && all.every(({ status }) => status === 'failed') && all;
     });
     expect(rows.map(({ attempts }) => attempts)).toEqual([3, 3]);
+    expect(await counted()).toEqual([delivered, failed! + 4, givenUp! + 2]);
     expect((await endpointRow())['disabled_at']).toBeNull();
   });
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { readBuild } from '../../../src/platform/build.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { MetricsServer } from '../../../src/platform/metrics/metrics-server.js';
+import { Remote } from '../../../src/remote/remote.service.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
@@ -73,7 +75,7 @@ describe('the metrics', () => {
     });
     const path = `/onboarding/pv/${user.gridLocations[0]!.id}`;
     await client.call('POST', path);
-    await client.call('POST', path);
+    const { body: session } = await client.call<{ id: string }>('POST', path);
     const ofApi = await (await metricsOfApi(api.adminKey)).text();
     const { version, commit } = await readBuild();
     for (const sample of [
@@ -98,6 +100,55 @@ describe('the metrics', () => {
     expect(ofWorker).toMatch(/remote_calls_total\{operation="read_session",outcome="done"\} [1-9]/);
     expect(ofWorker).toMatch(/remote_last_success_timestamp_seconds\{operation="read_session"\} 1\d{9}/);
     expect(ofWorker).not.toContain('871685900000000011');
+    await service.sandbox!.control.online(session.id);
+    await waitFor('the change of the session', async () =>
+      (await (await atMetricsPort()).text()).includes(
+        `${PREFIX}session_transitions_total{state="online"} 1\n`,
+      ),
+    );
+  });
+
+  it('say what waits, and who holds it back', async () => {
+    const [remote, database] = [service.app.get(Remote), service.app.get(Database)];
+    const { operations, ...status } = remote.status();
+    jest.spyOn(remote, 'status').mockReturnValue({
+      ...status,
+      ...{ inFlight: 3, limit: { ...status.limit, current: 5, ceiling: 7 } },
+      queued: { foreground: 2, background: 1 },
+      operations: {
+        ...operations,
+        read_session: { ...operations.read_session, breaker: 'half_open', heldBackBy: 'ceiling' },
+      },
+    });
+    jest.spyOn(database, 'hasNoSpace').mockReturnValue(true);
+    for (const [name, count] of [
+      ['totalCount', 9],
+      ['idleCount', 5],
+      ['waitingCount', 6],
+    ] as const)
+      jest.spyOn(database.pool, name, 'get').mockReturnValue(count);
+    const text = await service.app.get(Metrics).read();
+    jest.restoreAllMocks();
+    for (const sample of [
+      'remote_calls_in_flight 3',
+      'remote_calls_limit 5',
+      'remote_calls_limit_ceiling 7',
+      'remote_calls_queued{priority="foreground"} 2',
+      'remote_calls_queued{priority="background"} 1',
+      'remote_breaker_state{operation="read_session",state="closed"} 0',
+      'remote_breaker_state{operation="read_session",state="open"} 0',
+      'remote_breaker_state{operation="read_session",state="half_open"} 1',
+      'remote_held_back{operation="read_session",by="remote_service"} 0',
+      'remote_held_back{operation="read_session",by="breaker"} 0',
+      'remote_held_back{operation="read_session",by="ceiling"} 1',
+      'database_pool_connections{state="in_use"} 4',
+      'database_pool_connections{state="idle"} 5',
+      `database_pool_limit ${database.pool.options.max}`,
+      'database_pool_waiting 6',
+      'database_no_space 1',
+    ])
+      expect(text).toContain(`${PREFIX}${sample}\n`);
+    expect(await service.app.get(Metrics).read()).toContain(`${PREFIX}database_no_space 0\n`);
   });
 
   it('count a response as stale if a person has discarded the registration meanwhile', async () => {
