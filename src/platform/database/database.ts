@@ -178,7 +178,7 @@ export class Database implements Sql, OnModuleDestroy, OnApplicationShutdown {
       this.note(error);
       throw error;
     });
-    const connection = this.connectionOf(client, limitMs);
+    const connection = new TransactionConnection(client, limitMs);
     const onClient = this.prismaOnPool.onClient(connection);
     const effects: Effect[] = [];
     let result: T;
@@ -204,11 +204,6 @@ export class Database implements Sql, OnModuleDestroy, OnApplicationShutdown {
       this.effects.add(running);
     }
     return result;
-  }
-
-  /** Replaced in tests. */
-  connectionOf(client: pg.PoolClient, limitMs: number | undefined): TransactionConnection {
-    return new TransactionConnection(client, limitMs);
   }
 
   /** Runs a statement, and once more without its name if the prepared statement is outdated. */
