@@ -35,11 +35,13 @@ export class AuthorisedRemote {
   /** Sends a request. Use the audience `user` if the interface shows the call with a user access token (sections 4.3, 4.4, 5.7). */
   async send(request: RemoteRequest, audience: 'tenant' | 'user', userId?: string): Promise<Sent> {
     const tokens = audience === 'tenant' ? this.tenantTokens : this.userTokens;
-    let last: Sent | undefined;
+    let last: { readonly token: string; readonly sent: Sent } | undefined;
     const send = async (token: string): Promise<Sent> => {
-      // The body of a caller is not stored, so it cannot be sent again with another token.
-      if (last !== undefined && request.passed?.body !== undefined) return BODY_IS_SPENT;
-      return (last = await this.remote.send(withToken(request, token)));
+      // The body of a caller is not stored, so it cannot be sent again with another token. The same would be refused again.
+      if (last !== undefined && request.passed?.body !== undefined)
+        return last.token === token ? last.sent : BODY_IS_SPENT;
+      last = { token, sent: await this.remote.send(withToken(request, token)) };
+      return last.sent;
     };
     const { operation } = request;
     const sent = await tokens.send({ send, operation, isOdd: this.refusals.isOdd(request) }, userId);

@@ -284,11 +284,13 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
       if (renewal.acquired?.kind !== 'token') return renewal;
       sent = await this.sendWith(renewal.acquired.value, call);
     }
+    const isAccepted = isTokenAccepted(sent);
     // A call that was sent later than this one was accepted meanwhile, so a refusal concerns only this call.
-    const isAlone = row.rejectedAt === null && this.acceptedAt > (call.sentAt ?? Infinity);
-    if (isTokenAccepted(sent) || isAlone) {
-      if (isAlone || row.refusedOperations.includes(call.operation))
-        this.oddUntil = performance.now() + ALONE_MS;
+    const isAlone = !isAccepted && row.rejectedAt === null && this.acceptedAt > (call.sentAt ?? Infinity);
+    // A call that could not be sent again will be repeated by its caller, and may be refused alone, too.
+    if (isAlone || sent.kind === 'not_sent' || row.refusedOperations.includes(call.operation))
+      this.oddUntil = performance.now() + ALONE_MS;
+    if (isAccepted || isAlone) {
       await this.store.accept(lease, call.operation).catch(this.warn);
       return { acquired: sent, waitMs: 0 };
     }

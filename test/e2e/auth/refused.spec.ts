@@ -4,7 +4,7 @@ import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js
 import { type BearerTokens, isTokenRefused } from '../../../src/auth/bearer-tokens.js';
 import type { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
 import { readTokenResponse, tokenRequest } from '../../../src/auth/token.client.js';
-import type { NotSent, Sent } from '../../../src/remote/outcome.rules.js';
+import type { NotSent, RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';
 import { readObject } from '../../../src/remote/wire/read-field.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
 import { isLong, itAtLength, promise } from '../../faults/support/promise.js';
@@ -354,6 +354,23 @@ describe('a token that is refused', () => {
     expect(tally([await one.read()])).toEqual({ '200': 1 });
     expect(service.tokenRequests).toHaveLength(tokens);
     expect(await one.database.query('SELECT FROM domain_events')).toEqual([]);
+  });
+
+  it('stays in use when a call whose body cannot be sent again is refused alone, again and again', async () => {
+    const one = replica();
+    await one.read();
+    const passed = { ...registerUser, operation: 'pass_through', passed: { body: {} } } as RemoteRequest;
+    const send = one.remote.send.bind(one.remote);
+    one.remote.send = async (request) =>
+      request.operation === 'pass_through'
+        ? { kind: 'response', response: { status: 401, body: '' } }
+        : send(request);
+    expect(await one.authorised.send(passed, 'tenant')).toMatchObject({ reason: 'token_unavailable' });
+    await waitFor('another call is accepted', async () => (await one.read()).kind === 'response');
+    const tokens = service.tokenRequests.length;
+    expect(await one.authorised.send(passed, 'tenant')).toMatchObject({ response: { status: 401 } });
+    expect(tally([await one.read()])).toEqual({ '200': 1 });
+    expect(service.tokenRequests).toHaveLength(tokens);
   });
 
   it('is tried by another call if the call of the trial gets no response', async () => {
