@@ -270,6 +270,15 @@ const readTables = async (tx: Transaction) => {
     await tx.query(`SET LOCAL enable_${way} = off`);
 };
 
+it.each(Object.entries(retention))('%s prunes at most as many rows as are asked for', async (name, prune) => {
+  const pruned: boolean[] = [];
+  for (const limit of [9, 0])
+    await whileLocked([name, prune, () => [0.1, limit, '0', 0]], async ([row]) => {
+      pruned.push((row as { pruned: number }).pruned > 0);
+    });
+  expect(pruned).toEqual([true, false]);
+});
+
 const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name);
 
 it('a use of a key is not noted, and does not wait, while a transaction acts with the key', async () => {

@@ -7,6 +7,7 @@ import type { Attempt } from '../../../src/delivery/outlet.js';
 import { makeDue, MAKE_RETRIES_DUE, POSTPONE, settle } from '../../../src/delivery/queue.sql.js';
 import { DeliveryQueue } from '../../../src/delivery/queue.store.js';
 import { ENDPOINT_LEASES, FIND_DUE } from '../../../src/delivery/take.sql.js';
+import { DELIVERY_COLUMNS } from '../../../src/webhooks/log/deliveries.list.js';
 import { ENDPOINT_STALLS } from '../../../src/webhooks/endpoints/endpoint-stalls.store.js';
 import { WebhookEndpointsStore } from '../../../src/webhooks/endpoints/endpoints.store.js';
 import { WebhookDeliveriesStore } from '../../../src/webhooks/log/deliveries.store.js';
@@ -116,6 +117,8 @@ it('what is written about an endpoint touches no other one with the same event',
   const { deliveryId, position, subject } = attempt.delivery;
   await insertRow(client, 'webhook_deliveries', { endpoint_id: other, position, subject });
   await insertRow(client, 'webhook_subjects', { endpoint_id: other, subject, due_at: tomorrow() });
+  await insertRow(client, 'domain_events', { position: 0, subject });
+  await insertRow(client, 'webhook_deliveries', { endpoint_id: other, position: 0, subject });
   await client.query('UPDATE webhook_deliveries SET attempts = 1');
   const others = async () =>
     (
@@ -132,6 +135,15 @@ it('what is written about an endpoint touches no other one with the same event',
       `SELECT due_at <= now() + interval '1 s' AS due FROM webhook_subjects WHERE endpoint_id = $1`,
       [own],
     );
+  const nextAttempts = async () =>
+    (
+      await database.query(
+        `SELECT ${DELIVERY_COLUMNS} FROM webhook_deliveries AS delivery JOIN domain_events AS event ON event.position = delivery.position
+          WHERE delivery.endpoint_id = $1`,
+        [own],
+      )
+    ).map((row) => (row as { nextAttemptAt: Date | null }).nextAttemptAt);
+  expect(await nextAttempts()).toEqual([expect.any(Date)]);
   await database.query(MAKE_RETRIES_DUE, [own, null]);
   expect((await subjects()).rows).toEqual([{ due: true }]);
   await database.query(POSTPONE, [own, subject, deliveryId]);
