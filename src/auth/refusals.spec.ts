@@ -17,9 +17,19 @@ const SESSIONS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 /** Refuses each read, one every `everyMs`. Returns what the last refusal is about. */
 const refuseReads = (refusals: Refusals, everyMs: number, sessions = SESSIONS) =>
-  sessions.map((session, nth) => refusals.recordRefused(read(session), nth * everyMs)).at(-1);
+  sessions.map((session, nth) => refusals.recordRefused(read(session), 100_000 + nth * everyMs)).at(-1);
 
 describe('a refusal', () => {
+  it.each([
+    [1, 19_999, { isOfFew: true, hasLasted: false }],
+    [20, 20_000, { isOfFew: true, hasLasted: true }],
+    [21, 20_000, { isOfFew: false, hasLasted: true }],
+  ])('is one of %i in a row, which has taken %i ms: %j', (count, forMs, row) => {
+    const refusals = new Refusals();
+    for (let nth = 0; nth < count; nth++) refusals.recordRefused(read(String(nth)), 100_000);
+    expect(refusals.rowOf('read_session', 100_000 + forMs)).toEqual(row);
+  });
+
   it('is about the credentials once five different sessions in a row were refused for two seconds', () => {
     expect(refuseReads(new Refusals(), 500)).toBe('all');
     expect(refuseReads(new Refusals(), 500, SESSIONS.slice(2))).toBe('unknown');
@@ -89,10 +99,10 @@ describe('a refusal', () => {
     refusals.recordServed(read('b'), 0);
     expect(refusals.isOdd(read('a'))).toBe(false);
     refuseReads(refusals, 500);
-    refusals.recordServed(read('good'), 3_000);
+    refusals.recordServed(read('good'), 103_000);
     expect(SESSIONS.filter((session) => refusals.isOdd(read(session)))).toEqual([]);
     // The next row begins with its own first refusal.
-    expect(SESSIONS.map((session) => refusals.recordRefused(read(session), 60_000)).at(-1)).toBe('unknown');
+    expect(SESSIONS.map((session) => refusals.recordRefused(read(session), 160_000)).at(-1)).toBe('unknown');
   });
 
   it('is about all calls only with others of its kind, and about a call that is odd among missing ones', () => {

@@ -36,6 +36,10 @@ describe('parseLossless', () => {
     );
   });
 
+  it.each(['15.0', '1.50e1', '0.15E2', '-150e-1', '0.0e5', '1500e+2'])('reads %s as a number', (text) =>
+    expect(parseLossless(text)).toBe(Number(text)),
+  );
+
   it.each([
     ['{"a":1,"a":2}', 'The name "a" is repeated at position 7'],
     ['{"a":1,"a":1}', 'The name "a" is repeated at position 7'],

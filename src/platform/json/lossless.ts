@@ -191,7 +191,7 @@ function exactly(text: string): number | LosslessNumber {
   return isSafe && canonical(String(value)) === canonical(text) ? value : new LosslessNumber(text);
 }
 
-/** Returns the significant digits and a power of ten, the same for all notations of a number: 1.50e1 and 15 are both `15e0`. */
+/** Returns the digits after `0.` and a power of ten, the same for all notations of a number: 1.50e1 and 15 are both `15e2`. */
 function canonical(text: string): string {
   const [mantissa = '', exponent = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -199,7 +199,5 @@ function canonical(text: string): string {
   // The pattern /0+$/ would take quadratic time on a long number full of zeros.
   let end = digits.length;
   while (digits[end - 1] === '0') end--;
-  return end === 0
-    ? '0'
-    : `${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+  return end === 0 ? '0' : `${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length}`;
 }

@@ -32,6 +32,14 @@ describe('the stored text of a response', () => {
   it('is the part that arrived before the connection was cut', async () =>
     expect(await read('half', new Error('reset'))).toBe('half'));
 
+  it('has none of the secrets, also if one is a part of another', async () => {
+    const text = await readResponseText(chunks('secret-a secret-ab secret-abc'), undefined, [
+      'secret-a',
+      'secret-abc',
+    ]);
+    expect(text).toBe('[redacted] [redacted]b [redacted]');
+  });
+
   it('is absent without a body', async () => expect(await read()).toBeUndefined());
 
   it('is absent if the body is compressed', async () =>
