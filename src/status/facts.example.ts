@@ -126,6 +126,7 @@ export const HEALTHY: Facts = {
     oldestPendingSeconds: 0,
     uncertain: 0,
     oldestUncertainSeconds: 0,
+    areUnchecked: false,
     rejected: 0,
   },
   starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0, newOrphans: 0 },

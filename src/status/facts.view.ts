@@ -269,6 +269,9 @@ export const FACTS = {
       'registrations{status="uncertain"}',
     ),
     oldestUncertainSeconds: age('registration_age_seconds{status="uncertain"}'),
+    areUnchecked: flag(
+      'Whether a backup was restored and the references that were registered after it are unchecked: until then each new one becomes `uncertain`, and campaigns register none',
+    ),
     rejected: count(
       'Registrations that the remote service rejected in the last 24 hours, counted up to 10,000',
     ),

@@ -233,6 +233,11 @@ it.each<[string, string | string[], Partial<Facts>]>([
   ['sessions_doubtful', 'of 2 sessions', sessions({ unrecognised: 2 })],
   ['registrations_uncertain', '1 registration waits', registrations({ uncertain: 1 })],
   [
+    'registrations_uncertain',
+    'since a restore, new registrations and campaigns wait',
+    registrations({ areUnchecked: true }),
+  ],
+  [
     'requests_fail',
     '5 of 99 requests of the last minute failed by a fault of ours',
     replicas({ requests: 99, failedRequests: 5 }),

@@ -120,7 +120,8 @@ export const READ_QUEUES = `
     SELECT count(*) AS pending,
            ${age('min(created_at)')} AS "oldestPendingSeconds",
            ${countStalled('registration', 'uncertain')} AS uncertain,
-           ${stalledSeconds('registration', 'uncertain')} AS "oldestUncertainSeconds"
+           ${stalledSeconds('registration', 'uncertain')} AS "oldestUncertainSeconds",
+           EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL) AS "areUnchecked"
     FROM registrations WHERE status = 'pending'
   ), rejected AS (
     SELECT count(*) AS rejected FROM (

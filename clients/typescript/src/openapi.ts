@@ -3749,6 +3749,8 @@ export interface components {
             uncertain: number;
             /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUncertainSeconds: number;
+            /** @description Whether a backup was restored and the references that were registered after it are unchecked: until then each new one becomes `uncertain`, and campaigns register none */
+            areUnchecked: boolean;
             /** @description Registrations that the remote service rejected in the last 24 hours, counted up to 10,000 */
             rejected: number;
         };

@@ -30,8 +30,11 @@ export const REASONS_OF_CUSTOMERS = {
     title: 'Registrations wait for your decision',
     runbook: 'a-registration-is-uncertain',
     waitsFor: 'tenant',
-    find: ({ registrations: { uncertain } }) =>
+    find: ({ registrations: { uncertain, areUnchecked } }) => [
       uncertain > 0 && `${counted(uncertain, 'registration waits', 'registrations wait')} for a person`,
+      areUnchecked &&
+        'since a restore, new registrations and campaigns wait until its references are checked (docs/postgresql.md)',
+    ],
     began: ({ registrations }) => [registrations.oldestUncertainSeconds],
   },
   sessions_doubtful: {

@@ -167,8 +167,9 @@ describe('GET /status', () => {
     expect(readers.broker).toBeNull();
     const parts = [readers.handlers, readers.webhooks, readers.streams];
     const { phases, newestReadSeconds, ...poller } = status.poller!;
-    expect([phases, newestReadSeconds]).toEqual([[], null]);
-    for (const part of [poller, outbox, status.registrations, status.starts, ...parts]) {
+    const { areUnchecked, ...registrations } = status.registrations;
+    expect([phases, newestReadSeconds, areUnchecked]).toEqual([[], null, false]);
+    for (const part of [poller, outbox, registrations, status.starts, ...parts]) {
       expect(Object.values(part).every((figure) => figure === 0)).toBe(true);
     }
   });

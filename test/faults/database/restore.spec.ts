@@ -151,6 +151,9 @@ describe('R58: a restored copy harms nobody', () => {
     const items = await client.list<{ tenantReference: string; status: string }>('/registrations');
     expect(items).toMatchObject([{ tenantReference: 'in-backup', status: 'uncertain' }]);
 
+    const status = async (): Promise<string> => (await client.call('GET', '/status')).text;
+    const waits = 'since a restore, new registrations and campaigns wait';
+    await waitFor('the reason', async () => (await status()).includes(waits));
     const request = { tenantReference: 'after-backup', gridLocations: [{ ean: '541448860004178019' }] };
     const held = await client.call<{ id: string; status: string }>('POST', '/users', request);
     expect([held.status, held.body.status]).toEqual([202, 'uncertain']);
@@ -166,6 +169,7 @@ describe('R58: a restored copy harms nobody', () => {
       async () => (await client.call('POST', '/users', request)).status === 200,
     );
     await restore('--none-registered');
+    await waitFor('its end', async () => !(await status()).includes(waits));
     const another = { ...request, tenantReference: randomUUID() };
     expect((await client.call('POST', '/users', another)).status).toBe(201);
     expect(await sandbox.control.users()).toHaveLength(before + 2);
