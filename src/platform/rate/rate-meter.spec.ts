@@ -1,7 +1,7 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { RateMeter } from './rate-meter.js';
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 it('returns the rate of the last period, which ends at the first read after its length', () => {
   let now = 50_000;
