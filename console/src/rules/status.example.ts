@@ -149,6 +149,7 @@ export const healthyStatus = (): Status => ({
     oldestPendingSeconds: 0,
     uncertain: 0,
     oldestUncertainSeconds: 0,
+    areUnchecked: false,
     rejected: 0,
   },
   starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0, newOrphans: 0 },
