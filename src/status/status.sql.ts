@@ -1,5 +1,6 @@
 import { FAILING_BRANDS } from '../brands/brands.store.js';
 import { IS_OPEN } from '../onboarding/poll/read-budget.store.js';
+import { IS_RESTORE_UNCHECKED } from '../platform/database/deployment.store.js';
 import { COUNT } from '../stalls/stalls.sql.js';
 import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';
 import type { StallKind } from '../stalls/cause.rules.js';
@@ -121,7 +122,7 @@ export const READ_QUEUES = `
            ${age('min(created_at)')} AS "oldestPendingSeconds",
            ${countStalled('registration', 'uncertain')} AS uncertain,
            ${stalledSeconds('registration', 'uncertain')} AS "oldestUncertainSeconds",
-           EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL) AS "areUnchecked"
+           ${IS_RESTORE_UNCHECKED} AS "areUnchecked"
     FROM registrations WHERE status = 'pending'
   ), rejected AS (
     SELECT count(*) AS rejected FROM (

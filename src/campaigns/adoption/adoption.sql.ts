@@ -1,4 +1,5 @@
 import { prepared } from '../../platform/database/database.js';
+import { IS_RESTORE_UNCHECKED } from '../../platform/database/deployment.store.js';
 import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 
 /**
@@ -107,7 +108,7 @@ export const END_ROW = prepared('campaign_rows.end_adoption')`
 export const INSERT_TO_CONFIRM = prepared('campaigns.insert_to_confirm')`
     INSERT INTO registrations (tenant_reference, eans, metadata, status, campaign_id)
     SELECT $1, $2, $3, 'uncertain', $4
-     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
+     WHERE NOT ${IS_RESTORE_UNCHECKED}
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING id`;
 

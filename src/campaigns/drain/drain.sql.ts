@@ -1,4 +1,5 @@
 import { prepared } from '../../platform/database/database.js';
+import { IS_RESTORE_UNCHECKED } from '../../platform/database/deployment.store.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 
@@ -157,7 +158,7 @@ export const INSERT_PENDING = prepared('campaigns.insert_pending')`
     INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at, campaign_id)
     SELECT "tenantReference", eans, metadata, clock_timestamp(), $2
       FROM jsonb_to_recordset($1::jsonb) AS wanted ("tenantReference" text, eans text[], metadata jsonb)
-     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
+     WHERE NOT ${IS_RESTORE_UNCHECKED}
      ORDER BY "tenantReference"
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`;
 

@@ -10,6 +10,9 @@ import type { Sql } from './database.js';
 const HOME = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'deployment'::regclass::oid)`;
 
+/** Whether a backup was restored, and nobody has checked yet which references were registered after it. */
+export const IS_RESTORE_UNCHECKED = 'EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)';
+
 export async function moveHome(sql: Sql): Promise<void> {
   await sql.query(
     `WITH others AS (DELETE FROM deployment WHERE home <> ${HOME}) INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT DO NOTHING`,

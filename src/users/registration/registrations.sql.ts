@@ -1,6 +1,7 @@
 import { mayAct } from '../../access/acting-caller.js';
 import { lastSequence } from '../../events/sequence.sql.js';
 import { prepared } from '../../platform/database/database.js';
+import { IS_RESTORE_UNCHECKED } from '../../platform/database/deployment.store.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_ABANDONED_LEASES } from '../../platform/database/abandoned-leases.js';
 import { stallOf } from '../../stalls/stalls.sql.js';
@@ -37,7 +38,7 @@ export const UNDECIDED = `('pending', 'uncertain')`;
 export const OPEN_INTENT = prepared('registrations.open_intent')`
     INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
     SELECT $3, $4, $5, 1, $2, ${msFromNow('$1')}, clock_timestamp()
-     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL) AND ${mayAct('$6')}
+     WHERE NOT ${IS_RESTORE_UNCHECKED} AND ${mayAct('$6')}
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`;
 
