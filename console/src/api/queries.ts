@@ -23,6 +23,17 @@ export const invalidate = (...subjects: string[]) =>
   Promise.all(subjects.map((subject) => queries.invalidateQueries({ queryKey: [subject] })));
 
 /**
+ * Returns what to do when an act has ended that may have changed these subjects: they are read again. A success waits for that, so that
+ * the act is not done twice; a failure is shown at once.
+ */
+export const readAgain =
+  (subjects: readonly string[]) =>
+  (_result: unknown, error: Error | null): Promise<unknown> | undefined => {
+    const read = invalidate(...subjects);
+    return error === null ? read : undefined;
+  };
+
+/**
  * Returns the interval at which to read a list, or false. Events tell when a list has changed, so it is read regularly only while no events
  * arrive, or if it changes without events (`unannounced`).
  */

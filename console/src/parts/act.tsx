@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { invalidate } from '../api/queries.js';
+import { readAgain } from '../api/queries.js';
 import type { Subject } from '../rules/invalidation.js';
 import type { Target } from '../rules/stalled.js';
 import { Dialog } from './dialog.js';
@@ -46,7 +46,7 @@ export function Act<Result>(props: Props<Result>) {
       onDone?.(result);
     },
     onError: (error) => ask === undefined && tellFailed(error),
-    onSettled: () => invalidate(...changes),
+    onSettled: readAgain(changes),
   });
   const open = () => (act.reset(), setOpened(label));
   return (

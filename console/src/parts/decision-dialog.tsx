@@ -2,7 +2,7 @@ import { Checkbox, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, type Registration } from '../api/client.js';
-import { invalidate } from '../api/queries.js';
+import { readAgain } from '../api/queries.js';
 import { idFault, isComplete, readPasted, type ConfirmedIds } from '../rules/confirmed-user.js';
 import { texts } from '../texts.js';
 import { Dialog } from './dialog.js';
@@ -47,11 +47,11 @@ export function DecisionDialog({ registration, decision, onClose }: DecisionProp
   const { title, button, operation, done } = WORDS[decision];
   const decide = useMutation({
     mutationFn: () => send(registration, decision, ids),
-    onSuccess: async () => {
-      await invalidate('registrations', 'status', 'stalled');
+    onSuccess: () => {
       tellDone(texts.registrations.decided(tenantReference, done), { to: 'customers', id: registration.id });
       onClose();
     },
+    onSettled: readAgain(['registrations', 'status', 'stalled']),
   });
   const isReady = decision === 'resolve' ? isComplete(ids) : decision === 'discard' || isConfirmed;
   const remedy = stalled?.remedies.find(({ operationId }) => operationId === operation);

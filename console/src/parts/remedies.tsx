@@ -2,7 +2,7 @@ import { Alert, Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
-import { invalidate } from '../api/queries.js';
+import { readAgain } from '../api/queries.js';
 import { changedBy } from '../rules/invalidation.js';
 import { idIn, outcomeOf, pageOfRemedy, wayOf, type Target } from '../rules/stalled.js';
 import { texts } from '../texts.js';
@@ -57,7 +57,7 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
       setAsked(null);
       if (isDone) tellDone(sentence, pageOfRemedy(remedy));
     },
-    onSettled: () => invalidate(...changedBy('pv.stall.cleared.v1')),
+    onSettled: readAgain(changedBy('pv.stall.cleared.v1')),
   });
   const isDone = ({ operationId }: Remedy) =>
     apply.data?.isDone === true && apply.variables?.operationId === operationId;
