@@ -94,25 +94,27 @@ function spread(flow: Flow, keys: readonly string[], rounds = ROUNDS, isOf = isO
 const both = (one: (sent: Sent) => boolean, other: (sent: Sent) => boolean) => (sent: Sent) =>
   one(sent) && other(sent);
 
-/** Runs the cases, `atOnce` at the same time. Returns what was found, and the cases whose fault has occurred. */
+/**
+ * Runs the cases, `atOnce` at the same time. Some statements are sent only if no other flow was faster, such as the one that assigns
+ * sequences, so a case whose statement was not sent runs again alone. Returns what was found, and the cases whose fault has occurred.
+ */
 async function run(cases: readonly Case[], atOnce: number) {
-  const waiting = [...cases];
   const findings: string[] = [];
-  const occurred: Case[] = [];
-  const runNext = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { flow, isOf, fault, key } = next;
-      const found = await service.findAfter(flow, isOf, fault);
-      if (found !== null) occurred.push(next);
-      // Some statements are sent only if no other flow was faster, such as the one that assigns sequences.
-      else if (cases.includes(next)) waiting.push({ ...next });
-      findings.push(
-        ...(found ?? []).map((each) => `${flow.name}, ${JSON.stringify(fault)} at ${key}: ${each}`),
-      );
-    }
+  const occurred = new Set<Case>();
+  const runOne = async (each: Case) => {
+    const { flow, isOf, fault, key } = each;
+    const found = await service.findAfter(flow, isOf, fault);
+    if (found === null) return;
+    occurred.add(each);
+    findings.push(...found.map((text) => `${flow.name}, ${JSON.stringify(fault)} at ${key}: ${text}`));
+  };
+  const waiting = [...cases];
+  const runNext = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await runOne(next);
   };
   await Promise.all(Array.from({ length: atOnce }, runNext));
-  return { findings, occurred };
+  for (const each of cases) if (!occurred.has(each)) await runOne(each);
+  return { findings, occurred: [...occurred] };
 }
 
 /** The statements that store an outcome, of the short form. */
