@@ -228,7 +228,9 @@ describe('R79: strangers hold nothing', () => {
       figure: `${most} connections by ${TESTS} tests of an endpoint at once; POST /users in at most ${Math.round(slowest)} ms beside them`,
       bound: `${PLACES} connections, ${MOST_MS} ms`,
     });
-    expect(most).toBe(PLACES);
+    expect(most).toBeGreaterThanOrEqual(PLACES);
+    // On a busy machine a request may be given up: its receiver may see the next connection before the end of this one.
+    expect(most).toBeLessThan(2 * PLACES);
     expect(slowest).toBeLessThan(inTime(MOST_MS));
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(PLACES);
@@ -240,7 +242,7 @@ describe('R79: strangers hold nothing', () => {
       { prepare: (app) => void (app.get(EndpointPlaces).takeForTest = async () => () => {}) },
     );
     closing.push(() => service.close());
-    expect((await testAtOnce(service, TestClient.of(service))).most).toBeGreaterThan(PLACES);
+    expect((await testAtOnce(service, TestClient.of(service))).most).toBeGreaterThanOrEqual(2 * PLACES);
   });
 
   itAtLength('turns red when getaddrinfo resolves the names of receivers', async () => {
