@@ -300,7 +300,9 @@ describe('R81: absence ends nothing', () => {
   });
 
   itAtLength('turns red when foreign bodies count as refusals', async () => {
-    const { ended } = await meet({ ...GATEWAYS['text 404'], status: 422 }, (app) => {
+    // The base probe passes: a status that it gets, too, ends nothing anyway.
+    const registrations = { ...GATEWAYS['text 404'], status: 422, operation: 'register_user' } as const;
+    const { ended } = await meet(registrations, (app) => {
       for (const gate of Object.values(app.get(Remote).gates)) gate['foreign'].record = () => true;
     });
     expect(ended.rejected).toBeGreaterThan(0);
