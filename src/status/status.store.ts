@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { sqlState } from '../platform/database/sql-state.js';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../platform/database/sql-state.js';
 import { STATEMENT_TIMEOUT_MS } from '../platform/database/connection/settings.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 import { summarise } from './signs/recent-calls.js';
@@ -37,7 +37,6 @@ interface Queues extends Pick<Facts, 'sessions' | 'brandOutages' | 'registration
 
 type Replica = Omit<Facts['replicas'][number], keyof Signs> & { readonly signs: Signs };
 
-const LOCK_NOT_AVAILABLE = '55P03';
 const LOCK_TIMEOUT_MS = 500;
 
 @Injectable()

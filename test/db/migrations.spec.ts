@@ -123,6 +123,22 @@ describe('migrate', () => {
     warn.mockRestore();
   });
 
+  it('lets statements pass while a reader keeps the table from being changed', async () => {
+    await applyMissing(client, [TABLE]);
+    const [reader, other] = [await database.connect(), await database.connect()];
+    await reader.query('BEGIN; SELECT FROM entries');
+    const applied = applyMissing(client, [TABLE, COLUMN]);
+    const isWaiting = async () => (await other.query(WAITING)).rows.length > 0;
+    for (const each of ['a wait', 'a further wait']) {
+      await waitFor(each, isWaiting);
+      await other.query('SELECT FROM entries');
+    }
+    await reader.query('ROLLBACK');
+    expect(await applied).toEqual(['2_column']);
+    expect(await recordsOf('2_column')).toEqual([APPLIED]);
+  });
+  const WAITING = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'entries'::regclass AND mode = 'AccessExclusiveLock'`;
+
   const recordsOf = async (name: string) => {
     const { rows } = await client.query<{ finished: boolean; rolledBack: boolean; logs: string | null }>(
       `SELECT finished_at IS NOT NULL AS finished, rolled_back_at IS NOT NULL AS "rolledBack", logs

@@ -1,4 +1,5 @@
 export const UNIQUE_VIOLATION = '23505';
+export const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Returns the SQLSTATE of a PostgreSQL error, even if Prisma or its adapter wrapped the error. */
 export function sqlState(error: unknown): string | undefined {

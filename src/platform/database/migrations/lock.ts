@@ -78,12 +78,13 @@ async function lockMigrations(client: pg.ClientBase, { firstAfterMs, everyMs }: 
   }
 }
 
-/** Logs whose locks the migrations of this process wait for. Rejects once it is aborted. */
+/** Logs whose locks the migrations of this process wait for, which they do with pauses. Rejects once it is aborted. */
 async function logBlockers(pool: pg.Pool, { firstAfterMs, everyMs }: typeof WAIT_LINES, signal: AbortSignal) {
-  for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
+  for (let waitMs = firstAfterMs; ;) {
     await sleep(waitMs, undefined, { signal });
     const row = await findOwner(pool);
     if (row?.blockers) logger.warn(`the migrations wait for a lock of ${row.blockers}`);
+    waitMs = row?.blockers ? everyMs : LOCK_POLL_MS;
   }
 }
 

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../sql-state.js';
 import { withMigrationLock } from './lock.js';
 import { CREATE_RECORDS, findApplicable, isNewer } from './records.js';
 import { digestOf, MigrationError, readMigrations, type Migration } from './script.js';
@@ -22,23 +24,32 @@ export async function applyMissing(
 ): Promise<string[]> {
   const missing = await findApplicable(client, migrations);
   if (missing.length > 0) await client.query(CREATE_RECORDS);
-  for (const migration of missing) await apply(client, migration);
+  for (const migration of missing) while (!(await apply(client, migration))) await sleep(PAUSE_MS);
   return missing.map(({ name }) => name);
 }
 
-/** Applies a migration and records it in one transaction, so that neither exists without the other, even if the process is killed. */
-async function apply(client: pg.ClientBase, { name, script }: Migration): Promise<void> {
+/**
+ * Applies a migration and records it in one transaction, so that neither exists without the other, even if the process is killed. Returns
+ * false if another session, such as a dump, has a lock. While the migration waits for it, all later statements on the table wait, too. So
+ * it waits only briefly, and starts again after a pause in which they are executed.
+ */
+async function apply(client: pg.ClientBase, { name, script }: Migration): Promise<boolean> {
   try {
-    await client.query('BEGIN');
+    await client.query(BEGIN);
     await client.query(ROLL_BACK_UNFINISHED, [name]);
     await client.query(script);
     await client.query(INSERT_RECORD, [randomUUID(), digestOf(script), name]);
     await client.query('COMMIT');
+    return true;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) return false;
     throw new MigrationError(`the migration ${name} failed: ${String(error)}`, { cause: error });
   }
 }
+
+const BEGIN = `BEGIN; SET LOCAL lock_timeout = '1s'`;
+const PAUSE_MS = 1_000;
 
 // Marks as rolled back a record that an interrupted run of Prisma's command line left.
 const ROLL_BACK_UNFINISHED = `
