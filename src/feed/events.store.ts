@@ -30,6 +30,23 @@ export const READ_PAGE = prepared('events.read_page')`
       ORDER BY sequence LIMIT $3
     ) AS page ON true`;
 
+/** `last`: the newest sequence before the events that a restore has lost, or the last one that retention has deleted. */
+export interface EventLoss {
+  readonly reason: 'restored' | 'deleted';
+  readonly last: string;
+}
+
+// Retention keeps old events that a known reader has still to get, so a gap elsewhere proves nothing: a reader that begins at 0 has the
+// position of a kept event before it. A reader that was away has the position of an event that is deleted, as is the one after it.
+const FIND_LOSS = prepared('events.find_loss')`
+    SELECT 'restored' AS reason, last_sequence AS last FROM restores
+    WHERE last_sequence < $1::bigint AND first_sequence > $1
+    UNION ALL
+    SELECT 'deleted', min(sequence) - 1 FROM domain_events
+    WHERE sequence > $1 AND $1 > 0 AND NOT EXISTS (SELECT FROM domain_events WHERE sequence = $1)
+    HAVING min(sequence) > $1 + 1
+    LIMIT 1`;
+
 type PageRow = { readonly last: string; readonly until: string } & (SequencedEvent | { readonly id: null });
 
 @Injectable()
@@ -50,12 +67,9 @@ export class EventsStore {
     return { events, last, next: BigInt(reached) > BigInt(after) ? reached : after };
   }
 
-  /** If the event with this sequence was lost when a backup was restored, returns the newest sequence before the loss; otherwise null. */
-  async findLoss(sequence: string): Promise<bigint | null> {
-    const position = BigInt(sequence);
-    const where = { lastSequence: { lt: position }, firstSequence: { gt: position } };
-    const loss = await this.database.prisma.restore.findFirst({ where });
-    return loss?.lastSequence ?? null;
+  /** If a reader at this position would miss events that are no longer stored, returns what became of them; otherwise null. */
+  async findLoss(position: string): Promise<EventLoss | null> {
+    return (await this.database.query<EventLoss>(FIND_LOSS, [position]))[0] ?? null;
   }
 
   async getNewest(): Promise<string> {

@@ -6,6 +6,7 @@ import { LimitQuery } from '../platform/http/page.js';
 import { UuidParameter } from '../platform/http/parameters.js';
 import { ReadText, refuse } from '../platform/http/validation.js';
 import { field, schemaOf, text } from '../platform/openapi/schema-of.js';
+import type { EventLoss } from './events.store.js';
 
 /** Declares an optional list of event types, separated by commas. */
 export const TypesParameter = (): PropertyDecorator =>
@@ -49,18 +50,21 @@ export class FeedView extends schemaOf({
 }) {}
 
 /**
- * Throws Problem invalid_request if the feed does not have this position. If its event was lost when a backup was restored, `loss` is the
- * last sequence before the lost events. If the position lies beyond the newest event, the reader would miss the events up to it.
+ * Throws Problem invalid_request if the feed does not have this position: a reader would miss the events of `loss`, or if the position lies
+ * beyond the newest event, those up to it.
  */
 export function refuseUnknownPosition(
   field: string,
   position: string,
   newest: string,
-  loss: bigint | null,
+  loss: EventLoss | null,
 ): void {
   if (loss !== null) {
-    const last = formatSequence(loss);
-    const message = `belongs to an event that was lost when a backup was restored: continue after ${last}, and undo what later events changed`;
+    const last = formatSequence(loss.last);
+    const message = {
+      restored: `belongs to an event that was lost when a backup was restored: continue after ${last}, and undo what later events changed`,
+      deleted: `lies before events that retention has deleted: continue after ${last}, and read anew what you have from events`,
+    }[loss.reason];
     refuse([{ field, message }]);
   }
   if (BigInt(position) <= BigInt(newest)) return;

@@ -233,6 +233,19 @@ describe('GET /api/v1/events/stream', () => {
     expect(JSON.parse(response.text())).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
   });
 
+  it('refuses a position before events that retention has deleted', async () => {
+    await append('session.online');
+    await newest();
+    await service.database.query('DELETE FROM domain_events WHERE sequence <= 3');
+    const refused = { status: 400, text: expect.stringContaining('continue after 0000000000000000003') };
+    expect(await client.call('GET', '/events?after=1')).toMatchObject(refused);
+    const stream = await follow('', { lastEventId: '2' });
+    expect(await stream.ended).toBe('complete');
+    expect({ status: stream.status, text: stream.text() }).toMatchObject(refused);
+    for (const after of [0, 3])
+      expect(await client.call('GET', `/events?after=${after}`)).toMatchObject({ status: 200 });
+  });
+
   it('refuses streams beyond the limit, with a time to retry', async () => {
     const held = service.app.get(HeldRequests);
     jest.replaceProperty(held, 'ceiling', 2);

@@ -195,7 +195,8 @@ describe('R58: a restored copy harms nobody', () => {
     const losses = [last, last + 1n, first - 1n, first].map((at) =>
       service.app.get(EventsStore).findLoss(String(at)),
     );
-    expect(await Promise.all(losses)).toEqual([null, last, last, null]);
+    const loss = { reason: 'restored', last: String(last) };
+    expect(await Promise.all(losses)).toEqual([null, loss, loss, null]);
     const subject = randomUUID();
     await withDatabase(copyUrl, (database) => appendOnline(database, subject, 'after'));
     const event = await waitFor('the event has a sequence', async () =>

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { EventsStore } from '../../../src/feed/events.store.js';
 import { Retention } from '../../../src/privacy/retention/retention.service.js';
 import {
   CLEAR_CAMPAIGNS,
@@ -220,6 +221,20 @@ describe('R59: history ends where it may', () => {
     await client.query('DELETE FROM webhook_endpoints');
     await insertRow(client, 'broker_positions', { name: 'nats', read_to: 0 });
     expect(await prune()).toMatchObject({ events: 0 });
+  });
+
+  it('tells a reader of the feed who was away for longer that it has missed events, and no other', async () => {
+    const [, , owed] = await insertEvents(60, 50, 40, 30, 5);
+    const endpoint_id = await insertEndpoint(9);
+    const { position } = (await client.query('SELECT position FROM domain_events WHERE id = $1', [owed]))
+      .rows[0];
+    await insertRow(client, 'webhook_deliveries', { endpoint_id, position, subject: 'remote' });
+    expect(await prune()).toMatchObject({ events: 3 });
+    const feed = new EventsStore(database);
+    expect((await feed.readPage('0', 1)).next).toBe('3');
+    const losses = ['0', '1', '2', '3', '4', '5', '6'].map((at) => feed.findLoss(at));
+    const loss = { reason: 'deleted', last: '2' };
+    expect(await Promise.all(losses)).toEqual([null, loss, null, null, null, null, null]);
   });
 
   it('deletes registrations that were rejected or discarded, and none that is open or has a user', async () => {
