@@ -25,7 +25,7 @@ export class FolderInUse extends Error {
     readonly pid: number,
   ) {
     super(
-      `${folder} is in use by another service (process ${pid}); stop it, or set DATABASE_URL to ` +
+      `${folder} is in use by another service (process ${pid}); stop it, or set DATABASE_URL and SCS_BASE_URL to ` +
         'run several processes on one database',
     );
   }
