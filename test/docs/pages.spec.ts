@@ -123,6 +123,8 @@ describe('the documents', () => {
     expect(blocks.length).toBeGreaterThan(20);
     for (const [, indent = '', block = ''] of blocks) {
       execFileSync('sh', ['-n'], { input: block.replaceAll(`\n${indent}`, '\n') });
+      // In the shell of macOS, what is pasted has no comments: `#` and the words behind it are arguments, and `…` in them runs.
+      expect(block).not.toMatch(/(^|\s)#/);
       for (const [, path = ''] of block.matchAll(/(?:^|\s)((?:ops|scripts|examples|test)\/[\w@./-]+)/g))
         expect([path, await stat(new URL(path, ROOT)).then(() => true)]).toEqual([path, true]);
     }
