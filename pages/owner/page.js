@@ -25,8 +25,8 @@ const htmlOf = (page) =>
     .join('');
 let shown = htmlOf(main);
 
-async function refresh() {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } });
+async function refresh(signal) {
+  const response = await fetch(location.href, { headers: { accept: 'text/html' }, signal });
   // A page about trouble or too many requests says nothing about the invitation.
   if (response.status === 429 || response.status >= 500) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
@@ -71,15 +71,22 @@ addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
 });
 
+/** Whether a response is awaited: further reads would take the connections that a click needs. */
+let isReading = false;
 let wished = main.hasAttribute('data-live') && main.querySelector('.begin') === null;
 setInterval(() => {
-  if (!main.hasAttribute('data-live') || document.hidden) return;
-  refresh().then(
-    () => {
-      // The wish has been fulfilled: goes on, as the owner has asked.
-      if (wished && main.hasAttribute('data-goes-on')) main.querySelector('.begin button').click();
-      if (main.querySelector('.begin') !== null) wished = false;
-    },
-    () => {},
-  );
+  if (!main.hasAttribute('data-live') || document.hidden || isReading) return;
+  isReading = true;
+  const reading = new AbortController();
+  const patience = setTimeout(() => reading.abort(), RESPONDS_WITHIN_MS);
+  const end = () => {
+    clearTimeout(patience);
+    isReading = false;
+  };
+  refresh(reading.signal).then(() => {
+    end();
+    // The wish has been fulfilled: goes on, as the owner has asked.
+    if (wished && main.hasAttribute('data-goes-on')) main.querySelector('.begin button').click();
+    if (main.querySelector('.begin') !== null) wished = false;
+  }, end);
 }, EVERY_MS);

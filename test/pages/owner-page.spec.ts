@@ -376,6 +376,26 @@ describeInChromium("the owner's page, in Chromium", () => {
     });
   });
 
+  it('has one read at a time, which takes no connection from a click, and tries again after one without a response', async () => {
+    const { url } = await invite();
+    await click(url);
+    await visit({ locale: 'en' }, async (page) => {
+      await page.clock.install();
+      await page.goto(url);
+      let reads = 0;
+      await page.route(url, (route) => {
+        if (route.request().resourceType() === 'fetch') return void reads++;
+        return route.continue();
+      });
+      for (const count of [1, 2]) {
+        await page.clock.runFor(16_000);
+        await waitFor(`read ${count}`, () => Promise.resolve(reads === count));
+      }
+      await page.getByRole('button', { name: messages('en')('started.button') }).click();
+      await page.getByText('Which brand is your inverter?').waitFor();
+    });
+  });
+
   it('leads to the remote service by the keyboard alone', async () => {
     const { url } = await invite();
     await visit({}, async (page) => {
