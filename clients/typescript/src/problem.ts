@@ -60,12 +60,15 @@ export async function readProblem(response: Response): Promise<ProblemError> {
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: readSeconds(headers.get('retry-after')),
   };
-  if (!headers.get('content-type')?.startsWith('application/problem+json')) {
+  const isProblem = headers.get('content-type')?.startsWith('application/problem+json') === true;
+  const problem = isProblem ? ((await response.json().catch(() => null)) as Partial<Problem> | null) : null;
+  // A proxy may send problem documents of its own.
+  if (problem?.code === undefined || problem.detail === undefined) {
     const detail = `${url} responded ${status} without a problem document; check that baseUrl leads to the service`;
     return new ProblemError({ ...common, code: 'unexpected_response', detail, errors: [] });
   }
-  const problem = (await response.json()) as Problem;
-  return new ProblemError({ ...problem, errors: problem.errors ?? [], ...common, problem });
+  const { code, detail, errors = [] } = problem;
+  return new ProblemError({ ...problem, code, detail, errors, ...common, problem });
 }
 
 /**
