@@ -1,15 +1,17 @@
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { listener } from './api/client.js';
 import { follow } from './api/live.js';
 import { queries } from './api/queries.js';
 import { readEntry, signOut, type SignedIn } from './api/sign-in.js';
+import { Boundary } from './parts/boundary.js';
 import { navigate, replacePath, useRoute } from './parts/link.js';
 import { loaded } from './parts/load.js';
 import { Loaded, Loading } from './parts/loaded.js';
 import { MayContext } from './parts/may.js';
+import { tellFailed } from './parts/notify.js';
 import { Shell } from './parts/shell.js';
 import { SignInPage } from './pages/sign-in.js';
 import { pathOf, type PageName, type Route } from './rules/route.js';
@@ -43,27 +45,47 @@ export const App = () => (
   <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
     <Notifications position="bottom-right" transitionDuration={0} />
     <QueryClientProvider client={queries}>
-      <Entrance />
+      <Boundary>
+        <Entrance />
+      </Boundary>
     </QueryClientProvider>
   </MantineProvider>
 );
 
 /** Shows the pages to a person who is signed in, and the sign-in page to anybody else. */
 function Entrance() {
-  const entry = useQuery({ queryKey: ['entry'], queryFn: readEntry, staleTime: Infinity });
+  const entry = useQuery({
+    queryKey: ['entry'],
+    queryFn: readEntry,
+    staleTime: Infinity,
+    // Somebody may have signed in or out in another tab meanwhile.
+    refetchOnWindowFocus: 'always',
+  });
+  const actor = entry.data?.kind === 'in' ? entry.data.who.actor : null;
+  const first = useRef(actor);
+  first.current ??= actor;
+  const isOther = actor !== first.current && actor !== null;
+  useEffect(() => {
+    // Loaded anew, the page has nothing in memory of another person, whose session has ended.
+    if (isOther) window.location.reload();
+  }, [isOther]);
   useEffect(() => {
     listener.signedOut = () => void queries.invalidateQueries({ queryKey: ['entry'] });
   }, []);
   return (
     <Loaded query={entry}>
-      {(data) =>
-        data.kind === 'in' ? (
-          <Pages who={data.who} onSignOut={() => void signOut().then(() => leave())} />
-        ) : (
-          // Loaded anew, the page has nothing in memory of a person whose session has ended.
-          <SignInPage signIn={data.signIn} onSignedIn={() => window.location.reload()} />
-        )
-      }
+      {(data) => {
+        if (isOther) return <Loading />;
+        if (data.kind === 'in')
+          return <Pages who={data.who} onSignOut={() => void signOut().then(leave, tellFailed)} />;
+        return (
+          <SignInPage
+            signIn={data.signIn}
+            isAgain={first.current !== null}
+            onSignedIn={() => void entry.refetch()}
+          />
+        );
+      }}
     </Loaded>
   );
 }
@@ -78,7 +100,8 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   const route = useRoute();
   // A reference or an EAN is personal, so the term is never in the URL.
   const [term, setTerm] = useState('');
-  const may = mayIn(who.scopes);
+  // The same function for the same person, or each page would begin another stream.
+  const may = useMemo(() => mayIn(who.scopes), [who]);
   useEffect(() => (may('events:read') ? follow(queries) : undefined), [may]);
   useEffect(() => {
     document.title = texts.app.titleOf(
@@ -116,13 +139,20 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
         onSearch={setTerm}
         onSignOut={onSignOut}
       >
-        <Suspense fallback={<Loading />}>
-          {term === '' ? (
-            <Page route={route} may={may} />
-          ) : (
-            <SearchPage key={term} text={term} isOwnPage onFound={(path) => (setTerm(''), navigate(path))} />
-          )}
-        </Suspense>
+        <Boundary key={`${route.page} ${route.id} ${term}`}>
+          <Suspense fallback={<Loading />}>
+            {term === '' ? (
+              <Page route={route} may={may} />
+            ) : (
+              <SearchPage
+                key={term}
+                text={term}
+                isOwnPage
+                onFound={(path) => (setTerm(''), navigate(path))}
+              />
+            )}
+          </Suspense>
+        </Boundary>
       </Shell>
     </MayContext>
   );

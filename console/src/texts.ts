@@ -213,6 +213,7 @@ export const texts = {
     giveUp: 'Give up',
     goBack: 'Go back',
     itExists: 'It exists',
+    loadAnew: 'Load the console anew',
     note: 'Note',
     pause: 'Pause',
     prolong: 'Prolong',
@@ -267,6 +268,8 @@ export const texts = {
     titleOf: (page: string) => `${page} · ${appName}`,
     notFound: 'Not found',
     noSuchPage: 'There is no such page',
+    cannotBeShown:
+      'This page cannot be shown: perhaps it did not arrive, or the service has been updated since the console was opened.',
     mayNotSee: 'You may not see this page',
     scopes: (alternatives: readonly (readonly string[])[]) =>
       alternatives.map((scopes) => `the scope ${scopes.join(' or ')}`).join(' and '),
@@ -278,6 +281,10 @@ export const texts = {
     withKey:
       'Sign in with an API key. Its scopes decide what you see. The key is exchanged for a session of 12 hours, and is not stored in the browser.',
     unknownKey: 'The service does not know this key, or it was revoked.',
+    isOver:
+      'Your session has ended. An import that you have begun is still here when you have signed in again.',
+    notKept:
+      'The browser has not kept the session. Open the console by https, and allow it to set its cookie.',
     tooManyAttempts: 'Too many attempts from this network. Wait a minute.',
     administrator: 'administrator',
   },
@@ -311,11 +318,16 @@ export const texts = {
   loaded: {
     loading: 'Loading …',
     unreachable: 'The service cannot be reached.',
-
+    unanswered:
+      'The service cannot be reached. What it was asked to do may be done all the same: look before you do it again.',
+    /** A response that is not of the service. */
+    refusedBefore: (status: number) =>
+      `The service cannot be reached: something before it, such as a proxy, responded with ${status}.`,
     lastRead: (age: ReactNode) => say`Last read ${age}.`,
   },
   copy: {
     copied: 'Copied.',
+    refused: (text: string) => `The browser does not allow it to be copied. Copy it by hand: ${text}`,
     clickToCopy: (text: string) => `${text}: click to copy`,
     copyOf: (text: string) => `Copy ${text}`,
   },
@@ -721,8 +733,8 @@ export const texts = {
     inviteOwner: 'Invite the owner',
     startSession: 'Start a session',
     startAgain: 'Start again',
-    sessionStarted: (isCopied: boolean) =>
-      isCopied ? 'A session is started. Its link is copied.' : 'A session is started.',
+    sessionStarted: 'A session is started.',
+    linkCopied: 'The link of the session is copied.',
     startConsequence:
       'Starts a new session at the provider. The owner has to follow its link, and to authorise again.',
     registerAnew: 'Register anew',
@@ -850,7 +862,6 @@ export const texts = {
     linkStays: 'The link in mails that were sent stays the same.',
     brandsHint: 'Separated by commas. Empty: the owner chooses',
     created: 'The owner has an invitation.',
-    createdAndCopied: 'The owner has an invitation. Its link is copied.',
     createConsequence: 'Creates a link for the owner of this location. Your mailing sends it, or you do.',
     noReminderWithinHour: 'An owner who was reminded within the last hour is not reminded again.',
     revokeManyWarning: 'Their links stop working, also in mails that were sent.',

@@ -9,7 +9,7 @@ import { bodyOf, PROBLEM_MEDIA_TYPE } from '../platform/problem/problem-response
 import { Problem } from '../platform/problem/problem.js';
 import { Authentication } from '../access/authentication.service.js';
 import { clientNetwork } from '../access/request-hooks.service.js';
-import type { Principal } from '../access/scopes.js';
+import { actorOf, type Principal } from '../access/scopes.js';
 import { requireConsole } from './console-page.controller.js';
 import { keyHashOf, SESSION_MS, type ConsoleSession } from './console-session.rules.js';
 import { ConsoleSessions } from './console-sessions.service.js';
@@ -62,7 +62,9 @@ export class ConsoleSessionController {
       return { ...bodyOf(problem, request.id, this.environment.PUBLIC_URL), signIn };
     }
     const name = session.kind === 'user' ? session.name : principal.name;
-    return { name, scopes: principal.scopes, expiresAt: new Date(session.expiresAt).toISOString(), signIn };
+    const actor = actorOf({ ...principal, consoleUntil: session.expiresAt });
+    const expiresAt = new Date(session.expiresAt).toISOString();
+    return { actor, name, scopes: principal.scopes, expiresAt, signIn };
   }
 
   @Delete()

@@ -30,6 +30,17 @@ interface Listener {
   streamOpened(): void;
 }
 
+/** A response that has not come by then does not come: the service itself gives up sooner. A read is tried again. */
+const READ_MS = 30_000;
+const ACT_MS = 60_000;
+/** A file takes as long as the network of the person needs. */
+const UPLOAD_MS = 600_000;
+
+function patienceFor({ method, headers }: Request): number {
+  if (headers.get('content-type')?.startsWith('text/csv') === true) return UPLOAD_MS;
+  return method === 'GET' ? READ_MS : ACT_MS;
+}
+
 export const listener: Listener = { signedOut: () => {}, streamOpened: () => {} };
 
 /** The API client of the integration kit. The browser has no API key: its session cookie replaces the key. */
@@ -38,9 +49,12 @@ export const client = createClient({
   fetch: async (request) => {
     // A page of another origin cannot set this header without our consent.
     request.headers.set('x-console', '1');
-    const response = await fetch(request);
+    const isStream = request.url.includes('/events/stream');
+    // The client of the stream notices by itself that it is silent.
+    const signal = isStream ? request.signal : AbortSignal.timeout(patienceFor(request));
+    const response = await fetch(request, { signal });
     if (response.status === 401) listener.signedOut();
-    if (response.ok && request.url.includes('/events/stream')) listener.streamOpened();
+    if (response.ok && isStream) listener.streamOpened();
     return response;
   },
 });

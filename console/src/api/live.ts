@@ -32,8 +32,26 @@ export const POLL_MS = 10_000;
 /** Events of one change arrive together. Waits for all of them, so that they cause only one read. */
 const GATHER_MS = 500;
 
-/** Follows the events and marks the lists that they change as out of date. Returns a function that stops. */
+/**
+ * Follows the events while the page is visible: over HTTP/1.1, a browser has six connections to one host for all of its tabs, and a stream
+ * takes one. Returns a function that stops.
+ */
 export function follow(queries: QueryClient): () => void {
+  let stop = () => {};
+  const turn = () => {
+    stop();
+    stop = document.hidden ? () => {} : followNow(queries);
+  };
+  document.addEventListener('visibilitychange', turn);
+  turn();
+  return () => {
+    document.removeEventListener('visibilitychange', turn);
+    stop();
+  };
+}
+
+/** Follows the events and marks the lists that they change as out of date. Returns a function that stops. */
+function followNow(queries: QueryClient): () => void {
   const stopped = new AbortController();
   const changed = new Set<Subject>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,8 +61,8 @@ export function follow(queries: QueryClient): () => void {
     changed.clear();
   };
   listener.streamOpened = () => {
-    // The events that were sent while the stream was lost are missing, so all data are read again.
-    if (live.kind === 'lost') void queries.invalidateQueries();
+    // The events that were sent before are missing, so all data that were read before are read again.
+    void queries.invalidateQueries();
     become({ kind: 'live' });
   };
   const run = async () => {

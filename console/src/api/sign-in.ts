@@ -4,6 +4,8 @@ import { texts } from '../texts.js';
 
 /** The person who is signed in, as the service returns it. */
 export interface SignedIn {
+  /** Who acts, as the audit log names it. */
+  readonly actor: string;
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expiresAt: string;
@@ -21,25 +23,31 @@ export const nameOf = ({ name }: SignedIn): string =>
 
 const PATH = `${PREFIX}/console/session`;
 const HEADERS = { 'x-console': '1' };
+const PATIENCE_MS = 30_000;
+
+const send = (init: RequestInit = {}): Promise<Response> =>
+  fetch(PATH, { headers: HEADERS, ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
 
 export async function readEntry(): Promise<Entry> {
-  const response = await fetch(PATH, { headers: HEADERS });
+  const response = await send();
   if (response.ok) return { kind: 'in', who: (await response.json()) as SignedIn };
   if (response.status !== 401) throw await readProblem(response);
   const { signIn } = (await response.json()) as { signIn?: SignInBy };
   return { kind: 'out', signIn: signIn ?? 'key' };
 }
 
-/** Exchanges the key for the session cookie. Returns null, or why it was refused. The key is not stored. */
+/** Exchanges the key for the session cookie. Returns null, or why there is no session. The key is not stored. */
 export async function signInByKey(key: string): Promise<string | null> {
   const headers = { ...HEADERS, 'content-type': 'application/json' };
-  const response = await fetch(PATH, { method: 'POST', headers, body: JSON.stringify({ key }) });
-  if (response.ok) return null;
+  const response = await send({ method: 'POST', headers, body: JSON.stringify({ key }) });
+  // A browser that refuses the cookie says so to nobody.
+  if (response.ok) return (await readEntry()).kind === 'in' ? null : texts.signIn.notKept;
   if (response.status === 401) return texts.signIn.unknownKey;
   if (response.status === 429) return texts.signIn.tooManyAttempts;
   throw await readProblem(response);
 }
 
 export async function signOut(): Promise<void> {
-  await fetch(PATH, { method: 'DELETE', headers: HEADERS });
+  const response = await send({ method: 'DELETE' });
+  if (!response.ok) throw await readProblem(response);
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readPage } from '#client/pages.js';
 import type { Schemas } from '#client/client.js';
-import { client, type Delivery, type Endpoint } from '../api/client.js';
+import { client, once, type Delivery, type Endpoint } from '../api/client.js';
 import { useInterval } from '../api/queries.js';
 import { eventNameOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
@@ -238,8 +238,13 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
       />
       <Act
         label={texts.endpoint.rotateSecret}
-        run={async () =>
-          (await client.POST('/api/v1/webhook-endpoints/{id}/rotate-secret', { params, body: {} })).data
+        run={() =>
+          once({ rotated: endpoint.id }, (header) =>
+            client.POST('/api/v1/webhook-endpoints/{id}/rotate-secret', {
+              params: { ...params, header },
+              body: {},
+            }),
+          )
         }
         done={texts.endpoint.rotated}
         page={page}

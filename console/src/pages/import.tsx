@@ -1,14 +1,15 @@
 import { Alert, Button, Checkbox, Group, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client, once } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { Choice } from '../parts/choice.js';
+import { useKept } from '../parts/kept.js';
 import { navigate } from '../parts/link.js';
 import { Failure } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
-import { tellDone } from '../parts/notify.js';
+import { tellDone, tellFailed } from '../parts/notify.js';
 import { Panel } from '../parts/panel.js';
 import { COLUMNS, mappingFault, nameOf, proposalOf, type Use } from '../rules/columns.js';
 import { pathOf } from '../rules/route.js';
@@ -31,16 +32,41 @@ type Campaign = Schemas['CampaignView'];
 
 const PREVIEW = 10;
 
+/** What a person has begun: the file, and what was chosen, entered and corrected since. */
+interface Work {
+  readonly file: TableFile;
+  readonly rows: TableFile['rows'];
+  readonly uses: readonly Use[];
+  readonly name: string;
+  readonly isInviting: boolean;
+}
+
+const begun = (file: TableFile): Work => ({
+  file,
+  rows: file.rows,
+  uses: rememberedFor(file.headers),
+  name: file.name.replace(/\.\w+(?=,|$)/, ''),
+  isInviting: false,
+});
+
 /** Leads a person from a file of customers to a campaign: read, map the columns, check, correct, upload. */
 export function ImportPage() {
-  const [file, setFile] = useState<TableFile | null>(null);
+  const [work, setWork] = useKept<Work | null>('import', null);
   return (
     <>
       <div className="title">
         <h1>{texts.import.title}</h1>
-        {file !== null && <Button onClick={() => setFile(null)}>{texts.import.takeAnother}</Button>}
+        {work !== null && <Button onClick={() => setWork(null)}>{texts.import.takeAnother}</Button>}
       </div>
-      {file === null ? <Choose onFile={setFile} /> : <Prepare key={file.name} file={file} />}
+      {work === null ? (
+        <Choose onFile={(file) => setWork(begun(file))} />
+      ) : (
+        <Prepare
+          work={work}
+          onChange={(part) => setWork({ ...work, ...part })}
+          onDone={() => setWork(null)}
+        />
+      )}
     </>
   );
 }
@@ -188,14 +214,17 @@ function remember(headers: readonly string[], uses: readonly Use[]): void {
   }
 }
 
-function Prepare({ file }: { readonly file: TableFile }) {
+interface PrepareProps {
+  readonly work: Work;
+  readonly onChange: (part: Partial<Work>) => void;
+  readonly onDone: () => void;
+}
+
+function Prepare({ work, onChange, onDone }: PrepareProps) {
+  const { file, rows, uses, name, isInviting } = work;
   const { headers } = file;
   const names = headers.map((header, index) => header || texts.import.column(index + 1));
   const may = useMay();
-  const [rows, setRows] = useState(file.rows);
-  const [uses, setUses] = useState(() => rememberedFor(headers));
-  const [name, setName] = useState(file.name.replace(/\.\w+(?=,|$)/, ''));
-  const [isInviting, setInviting] = useState(false);
   /** Whether a row differs from what was checked. */
   const [isCorrected, setCorrected] = useState(false);
   const upload = (dryRun: boolean) => send(csvFor(rows, uses), { dryRun, name, invite: isInviting });
@@ -209,28 +238,32 @@ function Prepare({ file }: { readonly file: TableFile }) {
       void invalidate('campaigns');
     },
   });
+  /** Null if the page has been left. */
+  const place = useRef<HTMLDivElement>(null);
   const register = useMutation({
     mutationFn: () => upload(false),
+    onError: (error) => place.current === null && tellFailed(error),
     onSuccess: ({ id, rows: count }) => {
+      onDone();
       tellDone(texts.import.uploaded(count), {
         to: 'campaigns',
         id,
       });
       void invalidate('campaigns');
-      navigate(pathOf('campaigns', id));
+      if (place.current !== null) navigate(pathOf('campaigns', id));
     },
   });
   const change = (use: Use, index: number) => {
     check.reset();
-    setUses(uses.map((each, at) => (at === index ? use : each)));
+    onChange({ uses: uses.map((each, at) => (at === index ? use : each)) });
   };
   const correct = (row: number, column: number, value: string) => {
     setCorrected(true);
-    setRows(
-      rows.map((cells, at) =>
+    onChange({
+      rows: rows.map((cells, at) =>
         at === row ? headers.map((_, of) => (of === column ? value : (cells[of] ?? ''))) : cells,
       ),
-    );
+    });
   };
   const fault = mappingFault(uses) ?? file.faultOf(uses) ?? null;
   const unused = useMemo(() => unusedEans(rows, uses), [rows, uses]);
@@ -242,7 +275,13 @@ function Prepare({ file }: { readonly file: TableFile }) {
     <>
       <Panel title={texts.import.columnsStep(file.name)} isWide>
         <p>{texts.import.firstOf(filled.length, Math.min(PREVIEW, filled.length))}</p>
-        <div className="wide-table" tabIndex={0} role="region" aria-label={texts.import.firstRows}>
+        <div
+          ref={place}
+          className="wide-table"
+          tabIndex={0}
+          role="region"
+          aria-label={texts.import.firstRows}
+        >
           <table>
             <thead>
               <tr>
@@ -290,13 +329,13 @@ function Prepare({ file }: { readonly file: TableFile }) {
             label={texts.import.campaignName}
             value={name}
             maxLength={100}
-            onChange={(event) => setName(event.currentTarget.value)}
+            onChange={(event) => onChange({ name: event.currentTarget.value })}
           />
           {may('onboarding:write') && (
             <Checkbox
               label={texts.import.inviteOwners}
               checked={isInviting}
-              onChange={(event) => setInviting(event.currentTarget.checked)}
+              onChange={(event) => onChange({ isInviting: event.currentTarget.checked })}
             />
           )}
           <Button

@@ -7,17 +7,27 @@ import { texts } from '../texts.js';
 
 interface Props {
   readonly signIn: SignInBy;
+  /** Whether the session of a person has ended on this page. */
+  readonly isAgain: boolean;
   readonly onSignedIn: () => void;
 }
 
-export function SignInPage({ signIn, onSignedIn }: Props) {
+export function SignInPage({ signIn, isAgain, onSignedIn }: Props) {
   return (
     <main className="sign-in">
       <h1>{texts.app.name}</h1>
+      {isAgain && <p>{texts.signIn.isOver}</p>}
       {signIn === 'oidc' ? (
         <>
           <p>{texts.signIn.withAccount}</p>
-          <Button component="a" size="sm" variant="filled" href={`${PREFIX}/console/sign-in`}>
+          <Button
+            component="a"
+            size="sm"
+            variant="filled"
+            href={`${PREFIX}/console/sign-in`}
+            // This tab still has what the person has begun, and goes on when the person returns to it.
+            target={isAgain ? '_blank' : undefined}
+          >
             {texts.buttons.signIn}
           </Button>
         </>

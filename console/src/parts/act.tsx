@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { readAgain } from '../api/queries.js';
 import type { Subject } from '../rules/invalidation.js';
 import type { Target } from '../rules/stalled.js';
@@ -35,6 +35,8 @@ export function Act<Result>(props: Props<Result>) {
   const { label, run, done, page, changes, ask, isDanger = false, isMain = false, onDone } = props;
   /** The label when the dialog was opened, which may count what is acted on; null while it is closed. */
   const [opened, setOpened] = useState<string | null>(null);
+  /** Null while it is closed, also when the page has been left. */
+  const dialog = useRef<HTMLFormElement>(null);
   const act = useMutation({
     mutationFn: run,
     onSuccess: (result) => {
@@ -45,7 +47,7 @@ export function Act<Result>(props: Props<Result>) {
       );
       onDone?.(result);
     },
-    onError: (error) => ask === undefined && tellFailed(error),
+    onError: (error) => dialog.current === null && tellFailed(error),
     onSettled: readAgain(changes),
   });
   const open = () => (act.reset(), setOpened(label));
@@ -61,6 +63,7 @@ export function Act<Result>(props: Props<Result>) {
       </Button>
       {opened !== null && (
         <Dialog
+          ref={dialog}
           title={opened}
           button={props.button ?? opened}
           isDanger={isDanger}

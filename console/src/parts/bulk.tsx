@@ -1,5 +1,6 @@
 import { Textarea } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
+import { isTemporary } from '#client/problem.js';
 import { client, type StalledItem, once } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { commonRemedies } from '../rules/bulk.js';
@@ -122,12 +123,22 @@ async function begin(operationId: string, form: FormData, body: object | undefin
 const logOf = (id: string, mayAudit: boolean): Target | null =>
   mayAudit ? { to: 'audit', filters: { targets: id } } : null;
 
+/** Returns null if the service cannot be reached for the moment: the job goes on. */
+const readJob = (id: string) =>
+  client.GET('/api/v1/bulk-actions/{id}', { params: { path: { id } } }).then(
+    ({ data }) => data,
+    (error: unknown) => {
+      if (isTemporary(error)) return null;
+      throw error;
+    },
+  );
+
 /** Waits for the end of the job, and tells what came of it. */
 async function follow(id: string, on: Items, mayAudit: boolean): Promise<void> {
   try {
     for (;;) {
-      const { data } = await client.GET('/api/v1/bulk-actions/{id}', { params: { path: { id } } });
-      if (data.finishedAt !== null) {
+      const data = await readJob(id);
+      if (data !== null && data.finishedAt !== null) {
         const { done, skipped, failed } = data.counts;
         const names = new Map(on.map((each) => [each.id, each.name]));
         const others = data.items.filter(({ status }) => status !== 'done');

@@ -2,7 +2,7 @@ import { UnstyledButton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Target } from '../rules/stalled.js';
 import { texts } from '../texts.js';
-import { tellDone } from './notify.js';
+import { tellDone, tellRefused } from './notify.js';
 
 interface Props {
   readonly text: string;
@@ -24,30 +24,33 @@ export const Copy = ({ text, children, label }: Props) => (
   </UnstyledButton>
 );
 
-/** Copies a text, and tells so. */
+/** Copies a text, and tells so, or shows the text if the browser does not allow that. */
 export async function copy(
   text: string,
   told = texts.copy.copied,
   page: Target | null = null,
 ): Promise<void> {
-  await write(text);
-  tellDone(told, page);
+  if (await write(text)) tellDone(told, page);
+  else tellRefused(texts.copy.refused(text), page);
 }
 
-export async function write(text: string): Promise<void> {
+/** Returns whether the text is in the clipboard. */
+async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
-    copyByField(text);
+    return copyByField(text);
   }
 }
 
 /** Copies without the clipboard of the browser, which is missing on a page that is reached over plain HTTP. */
-function copyByField(text: string): void {
+function copyByField(text: string): boolean {
   const field = document.createElement('textarea');
   field.value = text;
   document.body.append(field);
   field.select();
-  document.execCommand('copy');
+  const isCopied = document.execCommand('copy');
   field.remove();
+  return isCopied;
 }

@@ -1,9 +1,9 @@
 import { TextInput } from '@mantine/core';
 import type { Schemas } from '#client/client.js';
 import { useBrands } from '../api/brands.js';
-import { client, type Case, type Customer, type Session } from '../api/client.js';
+import { client, once, type Case, type Customer, type Session } from '../api/client.js';
 import { Act, textIn } from './act.js';
-import { write } from './copy.js';
+import { copy } from './copy.js';
 import { InviteOwner } from './invitation-acts.js';
 import { useMay } from './may.js';
 import type { BrandNames } from '../rules/brands.js';
@@ -38,9 +38,9 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
         <Act
           label={location.sessions.length === 0 ? texts.customer.startSession : texts.customer.startAgain}
           run={(form) => start(gridLocationId, form, brands)}
-          done={({ startUrl }) => texts.customer.sessionStarted(Boolean(startUrl))}
+          done={texts.customer.sessionStarted}
           page={({ id }) => ({ to: 'sessions', id })}
-          onDone={(session) => session.startUrl && void write(session.startUrl)}
+          onDone={({ startUrl }) => startUrl && void copy(startUrl, texts.customer.linkCopied)}
           changes={CHANGES}
           ask={
             <>
@@ -61,7 +61,9 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
 async function start(id: string, form: FormData, { idsIn }: BrandNames): Promise<Session> {
   const [brand] = idsIn(textIn(form, 'brand') ?? '');
   const body = { reuse: false, ...(brand !== undefined && { brand }) };
-  return (await client.POST('/api/v1/onboarding/pv/{id}', { params: { path: { id } }, body })).data;
+  return once({ id, ...body }, (header) =>
+    client.POST('/api/v1/onboarding/pv/{id}', { params: { path: { id }, header }, body }),
+  );
 }
 
 /** Registers a customer anew whose registration had no effect. */

@@ -1,13 +1,13 @@
 import { Checkbox, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { client, type Registration } from '../api/client.js';
 import { readAgain } from '../api/queries.js';
 import { idFault, isComplete, readPasted, type ConfirmedIds } from '../rules/confirmed-user.js';
 import { texts } from '../texts.js';
 import { Dialog } from './dialog.js';
 import { Failure } from './loaded.js';
-import { tellDone } from './notify.js';
+import { tellDone, tellFailed } from './notify.js';
 
 const WORDS = {
   resolve: {
@@ -45,18 +45,21 @@ export function DecisionDialog({ registration, decision, onClose }: DecisionProp
     locations: Object.fromEntries(gridLocations.map(({ ean }) => [ean, ''])),
   });
   const { title, button, operation, done } = WORDS[decision];
+  const dialog = useRef<HTMLFormElement>(null);
   const decide = useMutation({
     mutationFn: () => send(registration, decision, ids),
     onSuccess: () => {
       tellDone(texts.registrations.decided(tenantReference, done), { to: 'customers', id: registration.id });
       onClose();
     },
+    onError: (error) => dialog.current === null && tellFailed(error),
     onSettled: readAgain(['registrations', 'status', 'stalled']),
   });
   const isReady = decision === 'resolve' ? isComplete(ids) : decision === 'discard' || isConfirmed;
   const remedy = stalled?.remedies.find(({ operationId }) => operationId === operation);
   return (
     <Dialog
+      ref={dialog}
       title={remedy?.label ?? title}
       button={button}
       isDanger={decision !== 'resolve'}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '#client/client.js';
-import { client, type Delivery, type Endpoint } from '../api/client.js';
+import { client, once, type Delivery, type Endpoint } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { eventNameOf } from '../format/words.js';
 import type { Filters } from '../rules/route.js';
@@ -291,7 +291,11 @@ export function Redeliver({ of: { id, endpointId, status, attempts } }: { readon
   return (
     <Act
       label={texts.buttons.redeliver}
-      run={() => client.POST('/api/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id } } })}
+      run={() =>
+        once({ redelivered: id }, (header) =>
+          client.POST('/api/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id }, header } }),
+        )
+      }
       done={texts.deliveries.sentAgain}
       page={{ to: 'webhooks', id: endpointId }}
       changes={['webhooks']}

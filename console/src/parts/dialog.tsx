@@ -1,9 +1,10 @@
 import { Button, Group, Stack } from '@mantine/core';
-import type { FormEvent, ReactNode } from 'react';
+import type { FormEvent, ReactNode, Ref } from 'react';
 import { texts } from '../texts.js';
 import { Window } from './window.js';
 
 interface Props {
+  readonly ref?: Ref<HTMLFormElement>;
   readonly title: string;
   /** The label of the button that submits the form. */
   readonly button: string;
@@ -24,7 +25,7 @@ export function Dialog(props: Props) {
   };
   return (
     <Window title={title} size={isWide ? 'lg' : 'md'} onClose={props.onClose}>
-      <form onSubmit={submit}>
+      <form ref={props.ref} onSubmit={submit}>
         <Stack>
           {props.children}
           <Group gap="xs" justify="flex-end">

@@ -7,7 +7,7 @@ import type { Subject } from '../rules/invalidation.js';
 import { texts } from '../texts.js';
 import { Act, textIn } from './act.js';
 import { BulkAct } from './bulk.js';
-import { copy, write } from './copy.js';
+import { copy } from './copy.js';
 import { useMay } from './may.js';
 import { tellFailed } from './notify.js';
 
@@ -194,9 +194,9 @@ export function InviteOwner({ label, gridLocationId, brands: proposed = [], isMa
       label={label}
       isMain={isMain}
       run={(form) => invite(gridLocationId, form, brands)}
-      done={({ url }) => (url === null ? texts.invitations.created : texts.invitations.createdAndCopied)}
+      done={texts.invitations.created}
       page={({ id }) => ({ to: 'invitations', id })}
-      onDone={({ url }) => url !== null && void write(url)}
+      onDone={({ url }) => url !== null && void copy(url, texts.invitations.linkCopied)}
       changes={[...CHANGES, 'status']}
       ask={
         <>

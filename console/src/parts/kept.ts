@@ -17,6 +17,18 @@ export function useTyped(name: string): readonly [text: string, set: (text: stri
   return [text, set];
 }
 
+const works = new Map<string, unknown>();
+
+/** Returns a value like useState, which is there again when the page is shown again, until the console is loaded anew. */
+export function useKept<Value>(name: string, initial: Value): readonly [Value, (next: Value) => void] {
+  const [value, setValue] = useState<Value>(() => (works.has(name) ? (works.get(name) as Value) : initial));
+  const set = (next: Value) => {
+    works.set(name, next);
+    setValue(next);
+  };
+  return [value, set];
+}
+
 /** Returns titles of columns like useState, which the browser remembers. They name nobody. */
 export function useRemembered(
   name: string,

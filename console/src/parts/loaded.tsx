@@ -8,21 +8,23 @@ import { Age } from './time.js';
 /** Why the console itself refuses to go on, in words for people. */
 export class Refusal extends Error {}
 
-/** Returns why something failed, for people. */
-export function failureOf(error: unknown): string {
+/** Returns why something failed, for people. `unreachable`: what a failure without a response means. */
+export function failureOf(error: unknown, unreachable = texts.loaded.unreachable): string {
   if (error instanceof ProblemError && error.code !== 'unexpected_response') {
     const fields = error.errors.map(({ field, message }) => `${field} ${message}`);
     // The detail of an invalid request repeats them.
     return [error.detail, ...fields.filter((each) => !error.detail.includes(each))].join('; ');
   }
-  return error instanceof Refusal ? error.message : texts.loaded.unreachable;
+  // A gateway says no more than that the service is away.
+  if (error instanceof ProblemError && error.status < 500) return texts.loaded.refusedBefore(error.status);
+  return error instanceof Refusal ? error.message : unreachable;
 }
 
 /** Shows why the action of a person failed; nothing if it has not failed. */
 export const Failure = ({ of: error }: { readonly of: Error | null }) =>
   error !== null && (
     <Alert color="red" className="failure">
-      {failureOf(error)}
+      {failureOf(error, texts.loaded.unanswered)}
     </Alert>
   );
 

@@ -17,7 +17,7 @@ export const tellDone = (message: ReactNode, page: Target | null = null): void =
   });
 
 /** Tells a person why an act failed. Stays until it is closed. */
-export const tellFailed = (error: unknown): void => tellRefused(failureOf(error));
+export const tellFailed = (error: unknown): void => tellRefused(failureOf(error, texts.loaded.unanswered));
 
 /** Tells a person what was not done. Stays until it is closed. */
 export const tellRefused = (message: ReactNode, page: Target | null = null): void =>

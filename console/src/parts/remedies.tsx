@@ -1,6 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
 import { readAgain } from '../api/queries.js';
 import { changedBy } from '../rules/invalidation.js';
@@ -11,7 +11,7 @@ import { copyLink, InviteOwner } from './invitation-acts.js';
 import { Link } from './link.js';
 import { Failure } from './loaded.js';
 import { useMay } from './may.js';
-import { tellDone } from './notify.js';
+import { tellDone, tellFailed } from './notify.js';
 import { Sentence } from './sentence.js';
 import { For } from './time.js';
 
@@ -51,19 +51,22 @@ interface Props {
 export function Remedies({ of: { before, remedies }, page }: Props) {
   const may = useMay();
   const [asked, setAsked] = useState<Remedy | null>(null);
+  /** Null if what they are of is no longer shown. */
+  const place = useRef<HTMLSpanElement>(null);
   const apply = useMutation({
     mutationFn: async (remedy: Remedy) => outcomeOf(await callRemedy(remedy)),
     onSuccess: ({ isDone, sentence }, remedy) => {
       setAsked(null);
       if (isDone) tellDone(sentence, pageOfRemedy(remedy));
     },
+    onError: (error) => place.current === null && tellFailed(error),
     onSettled: readAgain(changedBy('pv.stall.cleared.v1')),
   });
   const isDone = ({ operationId }: Remedy) =>
     apply.data?.isDone === true && apply.variables?.operationId === operationId;
   return (
     <>
-      <span className="actions remedies">
+      <span ref={place} className="actions remedies">
         {remedies.map((remedy) => {
           const { operationId, label, confirm } = remedy;
           const way = wayOf(remedy, may);

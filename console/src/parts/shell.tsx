@@ -2,6 +2,7 @@ import { Button, TextInput } from '@mantine/core';
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { nameOf, type SignedIn } from '../api/sign-in.js';
 import type { PageName, Route } from '../rules/route.js';
+import { Boundary } from './boundary.js';
 import { Icon } from './icon.js';
 import { Link } from './link.js';
 import { POLL_MS, useLive } from '../api/live.js';
@@ -40,9 +41,11 @@ export function Shell({ route, who, pages, onSearchFocus, onSearch, onSignOut, c
   return (
     <>
       {isPaletteOpen && (
-        <Suspense>
-          <Palette pages={pages} onSearch={onSearch} onClose={() => setPaletteOpen(false)} />
-        </Suspense>
+        <Boundary>
+          <Suspense>
+            <Palette pages={pages} onSearch={onSearch} onClose={() => setPaletteOpen(false)} />
+          </Suspense>
+        </Boundary>
       )}
       <a className="skip" href="#main">
         {texts.shell.skip}

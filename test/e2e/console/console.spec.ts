@@ -85,12 +85,13 @@ describe('signing in with a key', () => {
   });
 
   it('shows who signed in, until when, and with which scopes', async () => {
-    const { key } = await createKey(service, 'users:read', 'events:read');
+    const { id, key } = await createKey(service, 'users:read', 'events:read');
     const before = Date.now();
     const browser = await signedIn(key);
     const response = await browser.send('GET', '/console/session');
     const body = (await response.json()) as { expiresAt: string };
     expect(body).toEqual({
+      actor: `console:key:${id}`,
       name: 'The night shift',
       scopes: ['users:read', 'events:read'],
       expiresAt: expect.any(String),

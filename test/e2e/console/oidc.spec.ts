@@ -90,6 +90,7 @@ describe('the sign-in through the identity provider', () => {
       expect.stringMatching(/^pvo_console=[\w-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/),
     ]);
     expect(await (await browser.send('GET', '/console/session')).json()).toEqual({
+      actor: expect.stringMatching(/^console:oidc:./),
       name: 'The ann',
       scopes: ['users:read', 'events:read'],
       expiresAt: expect.any(String),
