@@ -19,13 +19,30 @@ const SECRET_FIELDS = [
 
 const STANDARD_OUTPUT = 1;
 
+/** How much waits in memory for a reader of the log that does not read. Further lines are lost. */
+const MOST_HELD_BYTES = 4_194_304;
+/** For how long a full pipe may delay the process, and how often. A reader that is only slow then loses no line of a process that ends. */
+const MOST_WAIT_MS = 500;
+const WAITS_EVERY_MS = 10_000;
+
 /**
  * Writes synchronously, so that the line about an error that ends the process is not lost. A line that cannot be written, for example to a
- * full disk, is lost: it is not an error of the code that logs it.
+ * full disk, is lost: it is not an error of the code that logs it. A reader that does not read holds nobody up: the lines wait for it, and
+ * are written with the next one.
  */
 export function destinationTo(dest: number): pino.DestinationStream {
-  // Without the listener, the code that logs would throw. The failed destination would hold the line, and all later ones in memory.
-  const open = () => pino.destination({ dest, sync: true }).on('error', () => (destination = open()));
+  let waitsSince = -Infinity;
+  const retryEAGAIN = (): boolean => {
+    const now = performance.now();
+    if (now - waitsSince > WAITS_EVERY_MS) waitsSince = now;
+    return now - waitsSince < MOST_WAIT_MS;
+  };
+  const options = { dest, sync: true, maxLength: MOST_HELD_BYTES, retryEAGAIN };
+  // Without the listener, the code that logs would throw. After other errors, the destination would hold the line, and all later ones.
+  const open = (): ReturnType<typeof pino.destination> =>
+    pino.destination(options).on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code !== 'EAGAIN') destination = open();
+    });
   let destination = open();
   return { write: (line) => void destination.write(line) };
 }

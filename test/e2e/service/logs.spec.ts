@@ -177,6 +177,28 @@ describe('a log line', () => {
     expect(lines.trimEnd().split('\n')).toEqual([expect.stringContaining('"written"')]);
   });
 
+  it('whose reader does not read delays the code that logs it once, and is written before the next one', async () => {
+    const path = join(folder, 'unread.log');
+    const file = await open(path, 'w');
+    const settings = environmentFor('postgresql://none@127.0.0.1/none', { LOG_FORMAT: 'json' });
+    const logger = new ServiceLogger(settings, destinationTo(file.fd));
+    const full = jest.spyOn(fs, 'writeSync').mockImplementation(() => {
+      // Ends the trials of a logger that never gives up.
+      const code = full.mock.calls.length > 30 ? 'ENOSPC' : 'EAGAIN';
+      throw Object.assign(new Error('the pipe is full'), { code });
+    });
+    logger.warn('first');
+    const tries = full.mock.calls.length;
+    expect(tries).toBeLessThan(10);
+    logger.warn('second');
+    expect(full.mock.calls.length).toBe(tries + 1);
+    full.mockRestore();
+    logger.warn('third');
+    await file.close();
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as Line).message)).toEqual(['first', 'second', 'third']);
+  });
+
   it('has no field whose name says that it is a secret, at any of three levels', () => {
     const names =
       'authorization ApiKey apiKey key secret password startUrl cookie token accessToken access_token clientSecret client_secret';
