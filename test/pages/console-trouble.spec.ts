@@ -6,6 +6,8 @@ import { describeInChromium, launchChromium, SCREENS } from './chromium.js';
 
 /** More pages than a browser has connections to one host over HTTP/1.1. */
 const MANY_TABS = 8;
+/** More failures than notifications are shown. */
+const MANY_FAILURES = 6;
 const STREAM = '**/events/stream*';
 
 describeInChromium('the console in a bad network, in Chromium', () => {
@@ -160,12 +162,19 @@ describeInChromium('the console in a bad network, in Chromium', () => {
   it('does not claim to have copied what the browser has not', async () => {
     const page = await open('/keys', (each) =>
       each.addInitScript(`
-        Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error('denied')) } });
+        window.writes = false;
+        const writeText = () => (window.writes ? Promise.resolve() : Promise.reject(new Error('denied')));
+        Object.defineProperty(navigator, 'clipboard', { value: { writeText } });
         document.execCommand = () => false;
       `),
     );
     await page.getByRole('row', { name: 'to revoke' }).locator('button.copy').first().click();
     await failure(page, 'The browser does not allow it to be copied');
+    const copy = page.getByRole('row', { name: 'to revoke' }).locator('button.copy').first();
+    for (let repeated = 0; repeated < MANY_FAILURES; repeated++) await copy.click();
+    await page.evaluate('window.writes = true');
+    await copy.click();
+    await page.getByRole('status').getByText('Copied.').waitFor();
   });
 
   it('still has an import that was begun when the person has gone Back, or has signed in again, and nothing for another', async () => {

@@ -16,12 +16,18 @@ export const tellDone = (message: ReactNode, page: Target | null = null): void =
     ...COMMON,
   });
 
-/** Tells a person why an act failed. Stays until it is closed. */
+/**
+ * Tells a person why an act failed. Stays until it is closed. The same failure is shown once: only five notifications are shown at a time, so
+ * that repetitions would hide all that follows.
+ */
 export const tellFailed = (error: unknown): void => tellRefused(failureOf(error, texts.loaded.unanswered));
 
 /** Tells a person what was not done. Stays until it is closed. */
-export const tellRefused = (message: ReactNode, page: Target | null = null): void =>
-  void notifications.show({ message: withLink(message, page), color: 'red', autoClose: false, ...COMMON });
+export const tellRefused = (message: ReactNode, page: Target | null = null): void => {
+  const id = typeof message === 'string' ? message : undefined;
+  if (id !== undefined) notifications.hide(id);
+  notifications.show({ id, message: withLink(message, page), color: 'red', autoClose: false, ...COMMON });
+};
 
 const withLink = (message: ReactNode, page: Target | null): ReactNode =>
   page === null ? (
