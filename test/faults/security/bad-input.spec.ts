@@ -190,7 +190,7 @@ describe('R39: bad input is a 4xx', () => {
 
 function useDefaultParser(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
-  server.removeAllContentTypeParsers();
+  server.removeContentTypeParser('application/json');
   server.addContentTypeParser(
     'application/json',
     { parseAs: 'string' },

@@ -138,14 +138,15 @@ describe('R38: erasure is complete', () => {
     leftOut?: string | Statement,
     prepare: (tx: Transaction) => Promise<unknown> = async () => {},
     parts = PERSONAL_DATA,
+    // The last WHERE: earlier ones belong to subqueries.
+    condition = /WHERE(?!.*WHERE)/s,
   ): Promise<string[]> {
     let found: string[] = [];
     let watched = 0;
     const choose = (statement: string | Statement) => {
       if (statement !== leftOut) return statement;
       const text = typeof statement === 'string' ? statement : statement.text;
-      // Changes the last WHERE. Earlier ones belong to subqueries.
-      return text.replace(/WHERE(?!.*WHERE)/s, 'WHERE false AND');
+      return text.replace(condition, '$& false AND');
     };
     const rehearsal = Object.assign(Object.create(database) as Database, {
       transaction: (work: (tx: Transaction) => Promise<unknown>) =>
@@ -302,7 +303,8 @@ describe('R38: erasure is complete', () => {
   });
 
   itAtLength('turns red without the sessions that retention has deleted', async () => {
-    expect((await rehearse(FIND_IDS, pruneSessions)).length).toBeGreaterThan(0);
+    const left = await rehearse(FIND_IDS, pruneSessions, PERSONAL_DATA, /FROM pruned_sessions WHERE/);
+    expect(left.length).toBeGreaterThan(0);
   });
 
   it('leaves nothing of the person in any table, and everything of others', async () => {
