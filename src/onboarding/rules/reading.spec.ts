@@ -11,7 +11,7 @@ import {
   withAbsent,
   observed,
   online,
-} from './reconcile.example.js';
+} from '../../../test/setup/session-record.js';
 import { reconcile, type Reading, type SessionRecord } from './reconcile.rules.js';
 
 describe('a reading that is counted as a change', () => {

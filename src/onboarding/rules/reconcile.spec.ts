@@ -12,7 +12,7 @@ import {
   observed,
   online,
   names,
-} from './reconcile.example.js';
+} from '../../../test/setup/session-record.js';
 import { reconcile, type Reading, type SessionRecord } from './reconcile.rules.js';
 
 describe('reconcile', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NOW, ONLINE } from './reconcile.example.js';
+import { NOW, ONLINE } from '../../../test/setup/session-record.js';
 import { changeEvents, erasedEvent, factsOf, startedEvent } from './session-events.rules.js';
 
 describe('the events of a session', () => {

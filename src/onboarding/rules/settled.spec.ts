@@ -9,7 +9,7 @@ import {
   withAbsent,
   observed,
   online,
-} from './reconcile.example.js';
+} from '../../../test/setup/session-record.js';
 import { reconcile, type Reading, type SessionRecord } from './reconcile.rules.js';
 
 describe('a settled session', () => {

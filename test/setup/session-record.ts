@@ -1,4 +1,4 @@
-import { reconcile, type Reading, type SessionRecord } from './reconcile.rules.js';
+import { reconcile, type Reading, type SessionRecord } from '../../src/onboarding/rules/reconcile.rules.js';
 
 export const STARTED = new Date('2026-11-20T10:00:00Z');
 export const NOW = new Date('2026-11-20T11:00:00Z');
