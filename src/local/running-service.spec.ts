@@ -1,4 +1,4 @@
-import { access, stat, writeFile } from 'node:fs/promises';
+import { access, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { useFolder } from '../../test/setup/folder.js';
@@ -30,10 +30,12 @@ it.each(['', '{"pid": 1', 'null', '[]', '{"pid": 99999999, "service": {}}'])(
   },
 );
 
-it('removes the file of its own process, and no other', async () => {
+it('removes the file of its own process, and changes no other', async () => {
   await writeFile(file, JSON.stringify({ ...(await identify(process.ppid)), service: SERVICE }));
+  await writeRunningService(folder, { ...SERVICE, url: 'http://127.0.0.1:1' });
   await removeRunningService(folder);
   expect(await findRunningService(folder)).toEqual(SERVICE);
+  await rm(file);
   await writeRunningService(folder, SERVICE);
   await removeRunningService(folder);
   await expect(access(file)).rejects.toThrow('ENOENT');

@@ -38,8 +38,13 @@ export async function reserveFolder(folder: string): Promise<void> {
   await writeHolder(folder);
 }
 
-/** Writes running.json. Does nothing if the folder is not writable, as in a container, or full: no service depends on the file. */
+/**
+ * Writes running.json. Does nothing if another live process has reserved the folder, or if the folder is not writable, as in a container, or
+ * full: no service depends on the file.
+ */
 export async function writeRunningService(folder: string, service: RunningService): Promise<void> {
+  const holder = await findHolder(folder);
+  if (holder !== undefined && holder.pid !== process.pid) return;
   try {
     await writeHolder(folder, service);
   } catch (error) {
