@@ -93,7 +93,9 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
     await expectFullUse();
     for (const replica of idle) callFrom(replica);
     expect(await measure()).toBeLessThanOrEqual(1.05);
-    for (const { remote } of replicas) expect(remote.budget.perSecond).toBeGreaterThan(0.2 * CEILING);
+    // A replica draws tokens for all its callers, so that its share of one second varies by these.
+    const share = ({ remote }: RemoteReplica) => remote.budget.perSecond / CEILING;
+    await waitFor('a share of each', () => replicas.every((replica) => share(replica) > 0.2));
   });
 
   it('is free for the others within a second after a replica has died', async () => {
