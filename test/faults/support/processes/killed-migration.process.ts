@@ -6,7 +6,7 @@ import { watchStatements } from '../statements.js';
 const { DATABASE_URL = '', KILL_STATEMENT, KILL_PHASE, APART } = process.env;
 
 watchStatements({
-  replace: (text) => (APART === 'true' && /^(BEGIN|COMMIT)$/.test(text) ? 'SELECT' : text),
+  replace: (text) => (APART === 'true' && /^(BEGIN|COMMIT)\b/.test(text) ? 'SELECT' : text),
   reached: (phase, count) => {
     if (phase === KILL_PHASE && String(count) === KILL_STATEMENT) process.kill(process.pid, 'SIGKILL');
   },
