@@ -36,8 +36,8 @@ export interface EventLoss {
   readonly last: string;
 }
 
-// Retention keeps old events that a known reader has still to get, so a gap elsewhere proves nothing: a reader that begins at 0 has the
-// position of a kept event before it. A reader that was away has the position of an event that is deleted, as is the one after it.
+// Retention leaves gaps, since it keeps what a webhook endpoint has still to get. A reader that has missed nothing is at a stored event or
+// right before one. Position 0 is the beginning, whatever is stored.
 const FIND_LOSS = prepared('events.find_loss')`
     SELECT 'restored' AS reason, last_sequence AS last FROM restores
     WHERE last_sequence < $1::bigint AND first_sequence > $1

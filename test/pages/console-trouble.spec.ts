@@ -168,9 +168,9 @@ describeInChromium('the console in a bad network, in Chromium', () => {
         document.execCommand = () => false;
       `),
     );
-    await page.getByRole('row', { name: 'to revoke' }).locator('button.copy').first().click();
-    await failure(page, 'The browser does not allow it to be copied');
     const copy = page.getByRole('row', { name: 'to revoke' }).locator('button.copy').first();
+    await copy.click();
+    await failure(page, 'The browser does not allow it to be copied');
     for (let repeated = 0; repeated < MANY_FAILURES; repeated++) await copy.click();
     await page.evaluate('window.writes = true');
     await copy.click();
@@ -210,7 +210,8 @@ describeInChromium('the console in a bad network, in Chromium', () => {
     const page = await open('/registrations', (each) =>
       each.addInitScript(`
         const { timeout } = AbortSignal;
-        AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);
+        window.isHurried = false;
+        AbortSignal.timeout = (ms) => timeout.call(AbortSignal, window.isHurried ? ms / 100 : ms);
       `),
     );
     const row = page.getByRole('row', { name: 'missed' });
@@ -219,8 +220,10 @@ describeInChromium('the console in a bad network, in Chromium', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Why').fill('a test');
     await page.route('**/bulk-actions', () => {}, { times: 1 });
+    await page.evaluate('window.isHurried = true');
     await button(dialog, 'Give up').click();
     await failure(page, 'may be done all the same');
+    await page.evaluate('window.isHurried = false');
     await page.route('**/bulk-actions', (route) => route.fulfill({ status: 413, body: 'too large' }), {
       times: 1,
     });

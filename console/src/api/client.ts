@@ -31,7 +31,7 @@ interface Listener {
 }
 
 /** A response that has not come by then does not come: the service itself gives up sooner. A read is tried again. */
-const READ_MS = 30_000;
+export const READ_MS = 30_000;
 const ACT_MS = 60_000;
 /** A file takes as long as the network of the person needs. */
 const UPLOAD_MS = 600_000;

@@ -1,6 +1,7 @@
 import { PREFIX } from '../rules/prefix.js';
 import { readProblem } from '#client/problem.js';
 import { texts } from '../texts.js';
+import { READ_MS } from './client.js';
 
 /** The person who is signed in, as the service returns it. */
 export interface SignedIn {
@@ -23,10 +24,9 @@ export const nameOf = ({ name }: SignedIn): string =>
 
 const PATH = `${PREFIX}/console/session`;
 const HEADERS = { 'x-console': '1' };
-const PATIENCE_MS = 30_000;
 
 const send = (init: RequestInit = {}): Promise<Response> =>
-  fetch(PATH, { headers: HEADERS, ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
+  fetch(PATH, { headers: HEADERS, ...init, signal: AbortSignal.timeout(READ_MS) });
 
 export async function readEntry(): Promise<Entry> {
   const response = await send();

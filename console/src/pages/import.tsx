@@ -51,7 +51,7 @@ const begun = (file: TableFile): Work => ({
 
 /** Leads a person from a file of customers to a campaign: read, map the columns, check, correct, upload. */
 export function ImportPage() {
-  const [work, setWork] = useKept<Work | null>('import', null);
+  const [work, setWork] = useKept<Work>('import');
   return (
     <>
       <div className="title">

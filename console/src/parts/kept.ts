@@ -20,9 +20,9 @@ export function useTyped(name: string): readonly [text: string, set: (text: stri
 const works = new Map<string, unknown>();
 
 /** Returns a value like useState, which is there again when the page is shown again, until the console is loaded anew. */
-export function useKept<Value>(name: string, initial: Value): readonly [Value, (next: Value) => void] {
-  const [value, setValue] = useState<Value>(() => (works.has(name) ? (works.get(name) as Value) : initial));
-  const set = (next: Value) => {
+export function useKept<Value>(name: string): readonly [Value | null, (next: Value | null) => void] {
+  const [value, setValue] = useState(() => (works.get(name) ?? null) as Value | null);
+  const set = (next: Value | null) => {
     works.set(name, next);
     setValue(next);
   };
